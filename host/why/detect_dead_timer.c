@@ -324,7 +324,7 @@ static void learn_sleeps(const struct why_evidence *evidence, struct oversleeper
 		one->sleeps = queue->waits;
 		one->longest = queue->longest;
 	}
-	if (!why_habit_of(evidence, &sleep, &habit))
+	if (!why_habit_of(evidence, &sleep, &habit) || habit.brief)
 		return;
 	if (habit.wakes > one->sleeps)
 		one->sleeps = habit.wakes;

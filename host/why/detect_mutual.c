@@ -26,7 +26,7 @@ static bool is_long(const struct why_evidence *evidence, const struct why_untime
 	const uint64_t ticks = why_untimed_ticks(evidence, untimed), least = why_ms(evidence, LONG_MS);
 
 	return untimed->kind == KTRX_WAIT_EVENT && untimed->by_table && untimed->deadline == 0 && least &&
-	       ticks >= least && why_habit_of(evidence, untimed, habit) && habit->waker &&
+	       ticks >= least && why_habit_of(evidence, untimed, habit) && !habit->brief && habit->waker &&
 	       ticks / TIMES >= habit->longest && !why_is_served(evidence, untimed);
 }
 

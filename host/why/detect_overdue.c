@@ -53,9 +53,11 @@
  * the stream has ended, which is not a fault
  */
 #define FLOW_MS 10u
-#define WAKERS	3u /* maximum number of wakers that a finding lists */
 
-enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
+/* time in ms: a thread that announces its sleep may be missing in the queue for at most this time */
+#define QUEUED_MS 100u
+
+enum reason { NONE, FREE, MISSED, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
 struct overdue_wait {
 	const struct why_untimed *untimed;
@@ -141,7 +143,7 @@ static void judge_blocks(const struct why_evidence *evidence, struct overdue_wai
 
 	if (!one->untimed->waiters || one->untimed->waiters_ticks < why_ms(evidence, WAITERS_MS))
 		return;
-	if (waits == 0 && why_habit_of(evidence, one->untimed, &habit)) {
+	if (waits == 0 && why_habit_of(evidence, one->untimed, &habit) && !habit.brief) {
 		waits = habit.wakes;
 		longest = habit.longest;
 	}
@@ -242,6 +244,35 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_u
 }
 
 /*
+ * Finds a thread that its wakers cannot find: long after the thread began to sleep on the queue, a wakeup of
+ * this queue found no thread asleep, so the kernel's queue has lost the thread.
+ */
+static void judge_missed(const struct why_evidence *evidence, struct overdue_wait *one)
+{
+	const struct why_untimed *untimed = one->untimed;
+	const struct why_queue *queue = untimed->queue;
+
+	if (!untimed->by_table || !queue || !untimed->object || queue->address != untimed->object ||
+	    queue->nobody == 0 || queue->last_wake > untimed->since || why_is_served(evidence, untimed) ||
+	    queue->nobody_stamp < untimed->since + why_ms(evidence, QUEUED_MS) ||
+	    one->ticks < why_ms(evidence, LONG_MS))
+		return;
+	one->reason = MISSED;
+	one->certain = FINDING_LIKELY;
+}
+
+/*
+ * Returns whether a device no longer answers: a thread waits for its answer, and the device used to answer
+ * regularly. A thread waits for an answer only after a request, so the answer should come.
+ */
+static bool is_lost_answer(const struct why_evidence *evidence, const struct overdue_wait *one)
+{
+	return one->untimed->kind == KTRX_WAIT_DEVICE && one->habit.regular && !one->habit.brief &&
+	       one->habit.usual >= why_ms(evidence, FLOW_MS) &&
+	       one->ticks >= at_least(evidence, UNKNOWN_MS, one->habit.longest, TIMES_MORE);
+}
+
+/*
  * Finds overdue wakeups from the counts in the thread's row of the kernel's table. If irregular wakeups by
  * interrupts stop, this proves nothing, because their cause may have been input. If wakeups by a thread stop,
  * this counts only if that thread still runs.
@@ -256,11 +287,16 @@ static void judge_habit(const struct why_evidence *evidence, const struct why_un
 	if (habit->waker ? !still_runs(evidence, list, habit->waker - 1, one->ticks)
 			 : !habit->regular || habit->usual < why_ms(evidence, FLOW_MS))
 		return;
+	if (habit->brief && (!habit->regular ||
+			     one->ticks < at_least(evidence, UNKNOWN_MS, habit->longest, TIMES_MORE)))
+		return;
 	if (one->ticks < at_least(evidence, habit->regular ? LONG_MS : UNKNOWN_MS, habit->longest,
 				  habit->regular ? TIMES_QUIET : TIMES_UNEVEN))
 		return;
 	one->usual = habit->usual;
 	one->reason = HABIT;
+	if (is_lost_answer(evidence, one))
+		one->certain = FINDING_LIKELY;
 }
 
 static bool has_row(const struct why_evidence *evidence, uint32_t owner)
@@ -334,6 +370,8 @@ static struct overdue_wait judge(const struct why_evidence *evidence, const stru
 	}
 	judge_blocks(evidence, &one);
 	if (one.reason == NONE)
+		judge_missed(evidence, &one);
+	if (one.reason == NONE)
 		judge_rhythm(evidence, list, &one);
 	if (one.reason == NONE)
 		judge_habit(evidence, list, &one);
@@ -364,6 +402,9 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 	case FREE:
 		finding_say(finding->base.what, "%s; the lock is no longer held", untimed);
 		return;
+	case MISSED:
+		finding_say(finding->base.what, "%s; a wakeup of this queue found no thread asleep", untimed);
+		return;
 	case HOLDS:
 		finding_say(finding->base.what, "%s, and holds lock %s", untimed,
 			    why_say_object(evidence, one->untimed->lock, lock, sizeof(lock)));
@@ -379,55 +420,17 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 	}
 }
 
-static void say_wakers(const struct why_evidence *evidence, struct why_finding *finding,
-		       const struct why_queue *queue)
+static void say_missed(const struct why_evidence *evidence, struct why_finding *finding,
+		       const struct why_untimed *untimed)
 {
-	char who[WHY_WORDS], last[WHY_WORDS], last_own_event[WHY_WORDS];
-	uint32_t shown = 0;
+	const struct why_queue *queue = untimed->queue;
+	char who[WHY_WORDS], ago[WHY_WORDS], place[WHY_WORDS];
 
-	for (uint32_t n = 0; n < queue->wakers && shown < WAKERS; n++) {
-		const struct why_waker *waker = &queue->waker[n];
-		const struct why_thread *thread = why_thread_find(evidence, waker->thread);
-
-		if (waker->wakes == 0)
-			continue;
-		shown++;
-		why_say_actor(evidence, waker->thread + 1, who, sizeof(who));
-		why_say_since(evidence, "", waker->last, last, sizeof(last));
-		if (!thread || why_is_gone(evidence, thread))
-			finding_evidence(&finding->base,
-					 "%s woke it %" PRIu64 " time%s, the last time %s ago, and has ended",
-					 who, waker->wakes, finding_plural(waker->wakes), last);
-		else
-			finding_evidence(&finding->base,
-					 "%s woke it %" PRIu64
-					 " time%s, the last time %s ago; the waker's last event was %s ago",
-					 who, waker->wakes, finding_plural(waker->wakes), last,
-					 why_say_ticks(evidence, why_age(evidence, thread->last_own_event),
-						       last_own_event, sizeof(last_own_event)));
-		finding_refer(&finding->base, waker->last, waker->thread + 1, 0);
-	}
-}
-
-static void say_irq(const struct why_evidence *evidence, struct why_finding *finding,
-		    const struct overdue_wait *one)
-{
-	const struct why_irq_waker *irq = &one->untimed->queue->irq;
-	char which[WHY_WORDS] = "", last[WHY_WORDS];
-
-	if (irq->wakes == 0)
-		return;
-	if (irq->known)
-		why_say(which, sizeof(which), "interrupt %" PRIu32 " on CPU %" PRIu32, irq->number, irq->cpu);
-	finding_evidence(&finding->base, "interrupts woke it %" PRIu64 " time%s, the last time %s ago%s%s%s",
-			 irq->wakes, finding_plural(irq->wakes),
-			 why_say_since(evidence, "", irq->last, last, sizeof(last)), *which ? ": " : "",
-			 which,
-			 !irq->known	  ? ""
-			 : one->irq_comes ? ", which still comes"
-					  : ", which has not come lately");
-	if (irq->known)
-		finding_refer(&finding->base, irq->last, KTRX_HOLDER_CPU | irq->cpu, 0);
+	finding_evidence(&finding->base, "%s woke this queue %s ago, during the wait, and found no thread asleep%s",
+			 why_say_actor(evidence, queue->nobody_thread + 1, who, sizeof(who)),
+			 why_say_since(evidence, "", queue->nobody_stamp, ago, sizeof(ago)),
+			 why_say_called(evidence, ", at ", queue->nobody_ip, place, sizeof(place)));
+	finding_refer(&finding->base, queue->nobody_stamp, queue->nobody_thread + 1, queue->address);
 }
 
 static void say_rhythm(const struct why_evidence *evidence, struct why_finding *finding,
@@ -522,10 +525,12 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		finding_evidence(&finding->base, "%s",
 				 why_say_waits_before(evidence, untimed, words, sizeof(words)));
 	say_deadline(evidence, finding, untimed);
+	if (one->reason == MISSED)
+		say_missed(evidence, finding, untimed);
 	why_finding_early(finding, evidence, untimed);
 	if (untimed->queue) {
-		say_irq(evidence, finding, one);
-		say_wakers(evidence, finding, untimed->queue);
+		why_finding_irq_waker(finding, evidence, untimed->queue, one->irq_comes);
+		why_finding_wakers(finding, evidence, untimed->queue);
 	}
 	why_finding_actor(finding, (struct why_actor){ .id = untimed->thread->id + 1,
 						       .holds = untimed->lock,

@@ -8,7 +8,9 @@
 
 #define LEAST	   20u /* minimum number of wakeups that show how often a thread is usually woken */
 #define LEAST_MS   1000u
+#define BRIEF_MS   400u /* minimum time in ms in which the wakeups came, used for a short series of them */
 #define ALIKE_PART 8u /* minimum number of tenths of the wakeups that must come after about the usual time */
+#define BRIEF_PART 9u /* used instead of ALIKE_PART for a short series of wakeups */
 
 /*
  * Returns whether the counts in the thread's row of the kernel's table are consistent. The counts may be
@@ -38,18 +40,22 @@ bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed 
 		  struct why_habit *habit)
 {
 	const struct ktrx_holder *row = &untimed->thread->holder;
+	bool brief;
 
 	if (!untimed->by_table || row->habit_wakes < LEAST || row->habit_object != untimed->object ||
-	    !is_consistent(evidence, untimed) || why_ms(evidence, LEAST_MS) == 0 ||
-	    row->habit_last - row->habit_first < why_ms(evidence, LEAST_MS))
+	    !is_consistent(evidence, untimed) || why_ms(evidence, BRIEF_MS) == 0 ||
+	    row->habit_last - row->habit_first < why_ms(evidence, BRIEF_MS))
 		return false;
+	brief = row->habit_last - row->habit_first < why_ms(evidence, LEAST_MS);
 	*habit = (struct why_habit){
 		.wakes = row->habit_wakes,
 		.usual = (row->habit_last - row->habit_first) / (row->habit_wakes - 1),
 		.longest = row->habit_longest,
 		.last = row->habit_last,
 		.waker = waker_of(evidence, row->habit_waker),
-		.regular = UINT64_C(10) * row->habit_alike >= ALIKE_PART * (row->habit_wakes - UINT64_C(1)),
+		.regular = UINT64_C(10) * row->habit_alike >=
+			   (brief ? BRIEF_PART : ALIKE_PART) * (row->habit_wakes - UINT64_C(1)),
+		.brief = brief,
 	};
 	return true;
 }
@@ -80,6 +86,59 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_untimed
 			return true;
 	}
 	return false;
+}
+
+#define WAKERS 3u /* maximum number of wakers that are listed */
+
+void why_finding_wakers(struct why_finding *finding, const struct why_evidence *evidence,
+			const struct why_queue *queue)
+{
+	char who[WHY_WORDS], last[WHY_WORDS], last_own_event[WHY_WORDS];
+	uint32_t shown = 0;
+
+	for (uint32_t n = 0; n < queue->wakers && shown < WAKERS; n++) {
+		const struct why_waker *waker = &queue->waker[n];
+		const struct why_thread *thread = why_thread_find(evidence, waker->thread);
+
+		if (waker->wakes == 0)
+			continue;
+		shown++;
+		why_say_actor(evidence, waker->thread + 1, who, sizeof(who));
+		why_say_since(evidence, "", waker->last, last, sizeof(last));
+		if (!thread || why_is_gone(evidence, thread))
+			finding_evidence(&finding->base,
+					 "%s woke it %" PRIu64 " time%s, the last time %s ago, and has ended",
+					 who, waker->wakes, finding_plural(waker->wakes), last);
+		else
+			finding_evidence(&finding->base,
+					 "%s woke it %" PRIu64
+					 " time%s, the last time %s ago; the waker's last event was %s ago",
+					 who, waker->wakes, finding_plural(waker->wakes), last,
+					 why_say_ticks(evidence, why_age(evidence, thread->last_own_event),
+						       last_own_event, sizeof(last_own_event)));
+		finding_refer(&finding->base, waker->last, waker->thread + 1, 0);
+	}
+}
+
+void why_finding_irq_waker(struct why_finding *finding, const struct why_evidence *evidence,
+			   const struct why_queue *queue, bool comes)
+{
+	const struct why_irq_waker *irq = &queue->irq;
+	char which[WHY_WORDS] = "", last[WHY_WORDS];
+
+	if (irq->wakes == 0)
+		return;
+	if (irq->known)
+		why_say(which, sizeof(which), "interrupt %" PRIu32 " on CPU %" PRIu32, irq->number, irq->cpu);
+	finding_evidence(&finding->base, "interrupts woke it %" PRIu64 " time%s, the last time %s ago%s%s%s",
+			 irq->wakes, finding_plural(irq->wakes),
+			 why_say_since(evidence, "", irq->last, last, sizeof(last)), *which ? ": " : "",
+			 which,
+			 !irq->known ? ""
+			 : comes     ? ", which still comes"
+				     : ", which has not come lately");
+	if (irq->known)
+		finding_refer(&finding->base, irq->last, KTRX_HOLDER_CPU | irq->cpu, 0);
 }
 
 #define STALE_MS 100u /* time in ms: maximum by which a timestamp in the tables is too early */

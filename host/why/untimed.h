@@ -108,6 +108,17 @@ void why_finding_early(struct why_finding *finding, const struct why_evidence *e
 const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_untimed *untimed,
 				 char *buffer, size_t size);
 
+/* Adds a line for each thread that has woken sleepers of the queue. */
+void why_finding_wakers(struct why_finding *finding, const struct why_evidence *evidence,
+			const struct why_queue *queue);
+
+/*
+ * Adds a line about the interrupts that have woken sleepers of the queue, if there were any. `comes`: whether
+ * the last of these interrupts still comes.
+ */
+void why_finding_irq_waker(struct why_finding *finding, const struct why_evidence *evidence,
+			   const struct why_queue *queue, bool comes);
+
 /* Returns how many waits may last forever. */
 uint32_t why_untimed_count_open(const struct why_evidence *evidence, const struct why_untimed_list *list);
 /* Lists the threads whose waits may last forever, and after them, if `all`, the other threads of the list. */
@@ -128,9 +139,14 @@ struct why_habit {
 	uint32_t waker;	  /* id, plus 1, of the thread that did the last wakeup; 0: an interrupt did it */
 	/* true if at least 4 of 5 intervals between wakeups are between half and twice the usual interval */
 	bool regular;
+	/* true if the wakeups came within less than a second; `regular` then requires 9 of 10 intervals */
+	bool brief;
 };
 
-/* Sets *habit for the object for which the thread waits now. Returns false if there were too few wakeups. */
+/*
+ * Sets *habit for the object for which the thread waits now. Returns false if there were too few wakeups, or if
+ * they came within a very short time.
+ */
 bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed *untimed,
 		  struct why_habit *habit);
 

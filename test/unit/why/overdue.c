@@ -211,6 +211,53 @@ static void silent_machine_is_not_overdue(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
+/*
+ * A thread that the queue has lost: another thread wakes the queue's sleepers `after_ms` after the thread began
+ * to wait, and finds none.
+ */
+static void wakeup_during_wait(uint64_t since_ms, uint64_t after_ms)
+{
+	why_sleeps(SLEEPER, "consumer", KTRX_WAIT_EVENT, since_ms);
+	script_event(NOBODY, (since_ms + after_ms) * MS, 1, WAKER, V(QUEUE), V(0x77));
+	script_event(OTHER, (since_ms + after_ms) * MS + 100, 1, IDLE);
+	why_waker_lives();
+	why_others_are_busy();
+}
+
+static void wakeup_that_finds_nobody_during_the_wait_is_likely_missed(void **state)
+{
+	(void)state;
+	wakeup_during_wait(5000, 3000);
+	assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("thread 5 (consumer) has waited 7.00 s on queue (0x1000); a wakeup of this queue found no thread "
+		 "asleep");
+	why_says("thread 6 (waker) woke this queue 4.00 s ago, during the wait, and found no thread asleep, at 0x77");
+}
+
+/* The thread has announced its sleep, but is not in the queue yet. Or it has waited only for a moment. */
+static void wakeup_that_finds_nobody_may_come_too_early(void **state)
+{
+	(void)state;
+	wakeup_during_wait(5000, 20);
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+	why_teardown(NULL);
+	why_overdue_begin(NULL);
+	wakeup_during_wait(END_MS - 1900, 500);
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
+/* Another thread that slept on the queue was woken in the meantime, so the sleepers are woken in turn. */
+static void sleeper_of_a_queue_that_wakes_others_may_wait(void **state)
+{
+	(void)state;
+	wakeup_during_wait(5000, 3000);
+	script_event(BLOCK, 9000 * MS, 0, IDLE, V(QUEUE), V(WAITER), V(KTRX_WAIT_EVENT));
+	script_event(WAKE, 9500 * MS, 1, WAKER, V(WAITER));
+	script_sort();
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
 /* ---- Table rows, if the rings contain no earlier wakeup ------------------------------------------ */
 
 /*
@@ -268,6 +315,66 @@ static void busy_machine_does_not_hide_missing_wakeup(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 1);
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 	assert_true(why_judge()->open);
+}
+
+/* A series of wakeups of the sleeper in its row, and the wait that follows. */
+struct series {
+	uint32_t wakes, alike;
+	uint64_t every_ms, longest_ms, waits_ms;
+	uint8_t kind;
+	int found; /* -1: no finding; otherwise its certainty */
+};
+
+static const struct series series[] = {
+	/* the series lasted less than a second: it must be more regular, and the wait must be longer */
+	{ 23, 22, 23, 47, 11400, KTRX_WAIT_EVENT, FINDING_POSSIBLE },
+	{ 23, 22, 23, 47, 9000, KTRX_WAIT_EVENT, -1 },
+	{ 23, 22, 23, 200, 11400, KTRX_WAIT_EVENT, -1 },
+	{ 23, 19, 23, 47, 11400, KTRX_WAIT_EVENT, -1 },
+	{ 23, 22, 10, 47, 11400, KTRX_WAIT_EVENT, -1 },
+	{ 19, 18, 40, 47, 11000, KTRX_WAIT_EVENT, -1 },
+	/* a stream of data that has ended */
+	{ 60, 59, 9, 47, 11000, KTRX_WAIT_EVENT, -1 },
+	/* a device that answered regularly must answer, but code that woke a thread regularly may stop */
+	{ 23, 22, 23, 47, 11400, KTRX_WAIT_DEVICE, FINDING_POSSIBLE },
+	{ 30, 28, 40, 90, 10500, KTRX_WAIT_DEVICE, FINDING_LIKELY },
+	{ 30, 28, 40, 90, 10500, KTRX_WAIT_EVENT, FINDING_POSSIBLE },
+	{ 30, 28, 40, 90, 8000, KTRX_WAIT_DEVICE, FINDING_POSSIBLE },
+	{ 30, 28, 40, 200, 10500, KTRX_WAIT_DEVICE, FINDING_POSSIBLE },
+	/* a slow device, and one that answers irregularly */
+	{ 30, 28, 40, 1000, 10500, KTRX_WAIT_DEVICE, -1 },
+	{ 30, 15, 40, 90, 10500, KTRX_WAIT_DEVICE, -1 },
+};
+
+/* An idle machine and a busy one must show the same. */
+static void series_of_wakeups_shows_missing_wakeup(void **state)
+{
+	for (size_t n = 0; n < 2 * sizeof(series) / sizeof(series[0]); n++) {
+		const struct series *one = &series[n / 2];
+		struct ktrx_holder *row;
+
+		why_teardown(state);
+		why_overdue_begin(state);
+		row = why_thread_row(SLEEPER, "sampler", KTRX_THREAD_WAITING, 0);
+		why_waits(row, one->kind, QUEUE, "queue", (END_MS - one->waits_ms) * MS);
+		row->habit_object = QUEUE;
+		row->habit_wakes = one->wakes;
+		row->habit_alike = one->alike;
+		row->habit_last = (END_MS - one->waits_ms) * MS - MS / 2;
+		row->habit_first = row->habit_last - (one->wakes - 1) * one->every_ms * MS;
+		row->habit_longest = one->longest_ms * MS;
+		why_waker_lives();
+		if (n % 2)
+			why_others_are_busy();
+		if (why_count(WHY_OVERDUE) != (one->found != -1))
+			fail_msg("case %zu: %s", n / 2, why_text());
+		if (one->found == FINDING_LIKELY)
+			assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
+		else
+			assert_int_equal(why_judge()->verdict, n % 2 ? WHY_BUSY : WHY_IDLE);
+		if (one->found == FINDING_POSSIBLE)
+			assert_true(why_judge()->open);
+	}
 }
 
 /* The waker sleeps, too, and was last woken by thread `waker`. Both have waited since `since_ms`. */
@@ -446,9 +553,13 @@ int main(void)
 		TEST(dense_interrupts_may_stop),
 		TEST(few_wakeups_are_not_periodic),
 		TEST(silent_machine_is_not_overdue),
+		TEST(wakeup_that_finds_nobody_during_the_wait_is_likely_missed),
+		TEST(wakeup_that_finds_nobody_may_come_too_early),
+		TEST(sleeper_of_a_queue_that_wakes_others_may_wait),
 		TEST(row_shows_missing_periodic_wakeup),
 		TEST(wakeup_by_an_idle_thread_is_one_by_an_interrupt),
 		TEST(busy_machine_does_not_hide_missing_wakeup),
+		TEST(series_of_wakeups_shows_missing_wakeup),
 		TEST(threads_that_woke_each_other_are_overdue),
 		TEST(threads_that_woke_each_other_may_pause),
 		TEST(waker_with_other_waker_is_not_stuck),
