@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Things that come late or not at all: answers of CPUs to IPIs, ends of timed sleeps, answers of devices. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "why/answers.h"
 #include "why/finding.h"
@@ -200,10 +201,16 @@ int why_detect_late_sleep(const struct why_evidence *evidence, struct why_findin
 	return error;
 }
 
-/* Slow device: most of its answers come soon, but some come very late. */
+/*
+ * Slow device: most of its answers come soon, but some come very late. A single late answer shows nothing if
+ * the machine, or its host, may have paused for a moment. Waits for other devices are not compared, because
+ * some devices are always slow.
+ */
 
 #define WAITS_LEAST  8u
-#define LATES_LEAST  3u /* minimum number of late answers for which the certainty is "likely" */
+#define SOON_PART    4u /* at most one answer in SOON_PART may take 100 ms or more */
+#define TIMES_WORSE  8u /* minimum ratio of a late answer to the mean of the answers that came soon */
+#define SINGLE_MS    500u /* time in ms: minimum length of a single late answer that is reported */
 #define SLEEPS_LEAST 2u
 #define UNSEEN_PART  4u
 
@@ -225,9 +232,58 @@ static bool was_not_run(const struct why_waits *waits)
 	return waits->worst_unseen >= waits->ticks.greatest / UNSEEN_PART;
 }
 
-static bool is_slow(const struct why_waits *waits)
+/* The answers of the device that gave the latest answer. */
+struct answers {
+	uint64_t count;
+	uint64_t slows; /* number of answers after 100 ms or more */
+	uint64_t mean;	/* mean time in ticks of the other answers */
+	bool late;	/* the latest answer came far later than the device usually answers */
+	bool again;	/* three answers to one object were so late, one after the other */
+};
+
+/*
+ * Returns whether the queues belong to one device: they have the same name. Some kernels give each request an
+ * object of its own.
+ */
+static bool is_of_device(const struct why_evidence *evidence, const struct why_queue *queue,
+			 const struct why_queue *worst)
 {
-	return waits->ticks.count >= WAITS_LEAST && waits->late && waits->ticks.greatest >= waits->late;
+	const char *name = why_object_name(evidence, worst->address);
+
+	return queue == worst || (*name && strcmp(name, why_object_name(evidence, queue->address)) == 0);
+}
+
+static struct answers answers_of_worst(const struct why_evidence *evidence)
+{
+	const struct why_waits *waits = &evidence->device;
+	const struct why_queue *worst = why_queue_find(evidence, waits->worst_object);
+	struct answers answers = { 0 };
+	uint64_t soon = 0, third = 0;
+
+	if (!worst)
+		worst = why_queue_of_thread(evidence, waits->worst_thread);
+	if (waits->ticks.count == 0 || !worst)
+		return answers;
+	for (uint32_t n = 0; n < evidence->queues; n++) {
+		const struct why_queue *queue = &evidence->queue[n];
+		uint64_t least = queue->slow[0];
+
+		if (!is_of_device(evidence, queue, worst))
+			continue;
+		answers.count += queue->waits;
+		answers.slows += queue->slows;
+		soon += queue->soon;
+		for (uint32_t k = 1; k < 3; k++)
+			least = queue->slow[k] < least ? queue->slow[k] : least;
+		third = least > third ? least : third;
+	}
+	if (answers.count < WAITS_LEAST || answers.slows == 0 || answers.slows > answers.count / SOON_PART)
+		return answers;
+	answers.mean = soon / (answers.count - answers.slows);
+	answers.again = third > 0 && third / TIMES_WORSE >= answers.mean;
+	answers.late = answers.again || (waits->ticks.greatest >= why_ms(evidence, SINGLE_MS) &&
+					 waits->ticks.greatest / TIMES_WORSE >= answers.mean);
+	return answers;
 }
 
 void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding)
@@ -235,7 +291,7 @@ void why_slow_explain(const struct why_evidence *evidence, struct why_finding *f
 	const struct why_waits *waits = &evidence->device;
 	char worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], unseen[WHY_WORDS];
 
-	if (!is_slow(waits) || (!all_was_slow(waits) && !was_not_run(waits)))
+	if (!answers_of_worst(evidence).late || (!all_was_slow(waits) && !was_not_run(waits)))
 		return;
 	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
 	why_say_object(evidence, waits->worst_object, what, sizeof(what));
@@ -260,12 +316,13 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 {
 	const struct why_waits *waits = &evidence->device;
 	char half[WHY_WORDS], worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], ago[WHY_WORDS];
+	const struct answers answers = answers_of_worst(evidence);
+	char mean[WHY_WORDS];
 	struct why_finding *finding;
 
-	if (!is_slow(waits) || all_was_slow(waits) || was_not_run(waits))
+	if (!answers.late || all_was_slow(waits) || was_not_run(waits))
 		return 0;
-	finding = why_finding_new(findings, WHY_SLOW,
-				  waits->lates >= LATES_LEAST ? FINDING_LIKELY : FINDING_POSSIBLE);
+	finding = why_finding_new(findings, WHY_SLOW, answers.again ? FINDING_LIKELY : FINDING_POSSIBLE);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_say_ticks(evidence, waits->half, half, sizeof(half));
@@ -282,6 +339,11 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 			 "the longest wait began %s ago, by %s, for device %s; %" PRIu64
 			 " other%s ended during that wait",
 			 ago, who, what, waits->worst_overtaken, finding_plural(waits->worst_overtaken));
+	finding_evidence(&finding->base,
+			 "this device answered %" PRIu64 " times, %" PRIu64 " of them after 100 ms or more; the others "
+			 "took %s on average",
+			 answers.count, answers.slows,
+			 why_say_ticks(evidence, answers.mean, mean, sizeof(mean)));
 	finding_refer(&finding->base, waits->worst_begin, waits->worst_thread + 1, waits->worst_object);
 	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
 						       .waits = waits->worst_object,

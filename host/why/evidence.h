@@ -401,14 +401,16 @@ struct why_queue {
 	 */
 	bool by_others;
 	bool more_sleepers;	/* true if some threads are not in `sleeper` */
-	uint64_t nobody;	/* number of wakeups that found no thread asleep (sched.wake_nobody) */
-	uint64_t nobody_stamp;	/* timestamp of the newest wakeup that found no thread asleep */
-	uint64_t nobody_ip;	/* place of the newest wakeup that found no thread asleep; 0: unknown */
-	uint32_t nobody_thread; /* thread that did the newest wakeup that found no thread asleep */
-	uint32_t nobody_cpu;	/* CPU of the newest wakeup that found no thread asleep */
+	uint64_t nobody; /* number of wakeups that found no thread asleep (sched.wake_nobody) */
+	uint64_t nobody_stamp, nobody_ip;   /* timestamp and place (0: unknown) of the newest of them */
+	uint32_t nobody_thread, nobody_cpu; /* thread and CPU of the newest of them */
 	struct why_rhythm rhythm;
 	uint64_t waits;	  /* number of ended waits; a wait lasts from its announcement to the wakeup */
 	uint64_t longest; /* length of the longest ended wait, in ticks */
+	/* number of ended waits of 100 ms or more, and total length of the shorter ones, in ticks */
+	uint64_t slows, soon;
+	/* lengths of the three longest waits of 100 ms or more that do not overlap; end of the last one */
+	uint64_t slow[3], slow_end;
 	uint64_t gaps;	  /* number of gaps in the trace up to the newest wakeup */
 };
 
@@ -419,8 +421,6 @@ struct why_queue {
 struct why_waits {
 	struct histogram ticks;
 	uint64_t half;	      /* median length of a wait, in ticks */
-	uint64_t late;	      /* minimum length in ticks of a late wait; 0: not known */
-	uint64_t lates;	      /* number of late waits */
 	uint64_t worst_begin; /* timestamp of the beginning of the longest wait */
 	uint64_t worst_object;
 	uint64_t worst_overtaken; /* number of other waits for devices that ended during the longest wait */

@@ -13,8 +13,7 @@
 #define BATCH_US 200u /* time in µs: wakeups count as one if they are at most this far apart */
 /* if at least this many other waits for devices end during a wait, devices answered during that wait */
 #define OVERTAKEN   8u
-#define LATE_MS	    100u /* time in ms: minimum length of a late wait for a device */
-#define TIMES_WORSE 8u	 /* minimum ratio of a late wait for a device to the median wait */
+#define SLOW_MS	    100u /* time in ms: minimum length of a wait that may be late */
 /*
  * a timed sleep is late if its delay is at least 1/LATE_PART of the length of the longest wait for a device
  */
@@ -186,6 +185,27 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 	thread->blocked_after = reader->evidence->device.ticks.count;
 }
 
+/* Counts a wait of `ticks` ticks that ends at `stamp`: as a slow one, or with its length. */
+static void add_slow(const struct why_evidence *evidence, struct why_queue *queue, uint64_t ticks,
+		     uint64_t stamp)
+{
+	uint32_t least = 0;
+
+	if (ticks < why_ms(evidence, SLOW_MS)) {
+		queue->soon += ticks;
+		return;
+	}
+	queue->slows++;
+	for (uint32_t n = 1; n < 3; n++)
+		if (queue->slow[n] < queue->slow[least])
+			least = n;
+	if (stamp - ticks < queue->slow_end)
+		return;
+	if (ticks > queue->slow[least])
+		queue->slow[least] = ticks;
+	queue->slow_end = stamp;
+}
+
 /*
  * Counts a wait that ends now. A wait that began before a gap is not counted: in the gap, it may have ended,
  * and another wait may have begun.
@@ -198,6 +218,7 @@ static void end_wait(struct why_reader *reader, struct why_queue *queue, const s
 	if (thread->blocked == 0 || thread->blocked < reader->gap_stamp)
 		return;
 	queue->waits++;
+	add_slow(reader->evidence, queue, ticks, stamp);
 	if (ticks > queue->longest)
 		queue->longest = ticks;
 }
@@ -340,10 +361,6 @@ void why_wakes_settle(struct why_evidence *evidence)
 	if (waits->ticks.count == 0)
 		return;
 	waits->half = histogram_nth(&waits->ticks, histogram_rank(waits->ticks.count, 1, 2));
-	waits->late = why_ms(evidence, LATE_MS);
-	if (waits->late / TIMES_WORSE < waits->half)
-		waits->late = waits->half < UINT64_MAX / TIMES_WORSE ? waits->half * TIMES_WORSE : UINT64_MAX;
-	waits->lates = waits->ticks.count - histogram_below(&waits->ticks, waits->late);
 }
 
 static void on_wake(struct why_reader *reader, const struct ktread_event *event,

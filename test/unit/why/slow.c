@@ -19,9 +19,8 @@
 #define READER	  5u
 #define SLEEPER	  6u /* id of the first sleeper; the other sleepers have the next ids */
 #define SLEEPERS  3u
-#define OTHERS	  30u
 #define DISK	  0x3000u
-#define END_MS	  2000u
+#define END_MS	  4000u
 #define ANSWER_MS 700u
 
 #define TIMER 30u
@@ -54,12 +53,13 @@ static void waits_for(uint32_t thread, uint64_t queue, uint8_t kind, uint64_t fr
 	script_event(WAKE, to_ms * MS, 0, IDLE, V(thread))->context = KTRX_CONTEXT_INTERRUPT;
 }
 
-static uint32_t others = 2; /* number of other threads that wait for the same late answer of the device */
+static uint32_t later = 2; /* number of further late answers of the device */
 
-static void others_are_late(uint64_t asked)
+/* The device gives further late answers, one after the other, from `from` ms on. */
+static void late_again(uint64_t from)
 {
-	for (uint32_t n = 0; n < others; n++)
-		waits_for(OTHERS + n, DISK, KTRX_WAIT_DEVICE, asked, asked + ANSWER_MS);
+	for (uint32_t n = 0; n < later; n++)
+		waits_for(READER, DISK, KTRX_WAIT_DEVICE, from + n * ANSWER_MS, from + (n + 1) * ANSWER_MS - 1);
 }
 
 /*
@@ -76,7 +76,7 @@ static void late_answer(uint64_t slept_ms)
 			waits_for(SLEEPER + n, 0, KTRX_WAIT_TIME, ms + 1, ms + 6);
 	}
 	waits_for(READER, DISK, KTRX_WAIT_DEVICE, asked, asked + ANSWER_MS);
-	others_are_late(asked);
+	late_again(asked + ANSWER_MS + 1000);
 	for (uint64_t ms = asked + 1; ms == asked + 1 || ms + 2 * slept_ms < asked + ANSWER_MS;
 	     ms += 2 * slept_ms)
 		for (uint32_t n = 0; n < SLEEPERS; n++)
@@ -92,7 +92,7 @@ static void lonely_answer(uint32_t thread, uint64_t from_ms)
 	for (uint64_t ms = 1; ms < 201; ms += 10)
 		waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + 5);
 	waits_for(READER, DISK, KTRX_WAIT_DEVICE, 201, 201 + ANSWER_MS);
-	others_are_late(201);
+	late_again(201 + ANSWER_MS + 1000);
 	script_event(OTHER, MS, 1, thread);
 	for (uint64_t ms = from_ms; ms < 201 + ANSWER_MS; ms += 10)
 		script_event(OTHER, ms * MS, 1, thread);
@@ -123,12 +123,75 @@ static void late_answers_with_punctual_sleeps_are_likely_slow(void **state)
 static void one_late_answer_is_possibly_slow(void **state)
 {
 	(void)state;
-	others = 0;
+	later = 0;
 	late_answer(5);
-	others = 2;
+	later = 2;
 	assert_true(why_verdict_is_healthy(why_judge()->verdict));
 	assert_int_equal(why_count(WHY_SLOW), 1);
 	why_says("slow (possible)");
+}
+
+/* What a device answered before, and its late answers: how many of them, how long, and how far apart. */
+struct answers {
+	uint32_t soon, late;
+	uint64_t soon_ms, late_ms, every_ms; /* `every_ms` 0: all late answers come at the same time */
+	int found;			     /* -1: no finding; otherwise its certainty */
+};
+
+static const struct answers answers[] = {
+	{ 40, 3, 5, 120, 200, FINDING_LIKELY },
+	{ 40, 2, 5, 120, 200, -1 },
+	{ 40, 1, 5, 114, 0, -1 },
+	/* the machine paused for a moment, and three threads waited for the device */
+	{ 40, 3, 5, 120, 0, -1 },
+	{ 40, 3, 5, 600, 0, FINDING_POSSIBLE },
+	{ 40, 1, 5, 600, 0, FINDING_POSSIBLE },
+	/* a device that is slow, or whose answers take very different times */
+	{ 6, 6, 5, 150, 200, -1 },
+	{ 40, 3, 30, 120, 200, -1 },
+	{ 40, 1, 70, 520, 0, -1 },
+};
+
+static void only_the_history_of_a_device_shows_that_it_is_slow(void **state)
+{
+	for (size_t n = 0; n < sizeof(answers) / sizeof(answers[0]); n++) {
+		const struct answers *one = &answers[n];
+		uint64_t ms = 1;
+
+		why_teardown(state);
+		begin(state);
+		/* another device answers much sooner */
+		for (uint64_t k = 1; k < 500; k++)
+			waits_for(SLEEPER, DISK + 0x1000, KTRX_WAIT_DEVICE, k * 7, k * 7 + 1);
+		for (uint32_t k = 0; k < one->soon; k++, ms += one->soon_ms + 2)
+			waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + one->soon_ms);
+		for (uint32_t k = 0; k < one->late; k++, ms += one->every_ms)
+			waits_for(READER + 10 * k, DISK, KTRX_WAIT_DEVICE, ms, ms + one->late_ms);
+		script_sort();
+		if (why_count(WHY_SLOW) != (one->found != -1))
+			fail_msg("case %zu: %s", n, why_text());
+		if (one->found == FINDING_LIKELY)
+			assert_int_equal(why_judge()->verdict, WHY_SLOW);
+		else
+			assert_true(why_verdict_is_healthy(why_judge()->verdict));
+	}
+}
+
+/* Each request has an object of its own, and all have the device's name. The far sectors are always late. */
+static void requests_to_one_device_are_compared(void **state)
+{
+	(void)state;
+	why_waits(why_thread_row(READER, "near", KTRX_THREAD_WAITING, 0), KTRX_WAIT_DEVICE, DISK, "disk",
+		  3990 * MS);
+	why_waits(why_thread_row(READER + 1, "far", KTRX_THREAD_WAITING, 0), KTRX_WAIT_DEVICE, DISK + 8, "disk",
+		  3990 * MS);
+	for (uint64_t ms = 1; ms < 401; ms += 10)
+		waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + 5);
+	for (uint64_t ms = 401; ms < 2801; ms += 800)
+		waits_for(READER + 1, DISK + 8, KTRX_WAIT_DEVICE, ms, ms + ANSWER_MS);
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+	why_says("this device answered 43 times, 3 of them after 100 ms or more; the others took 5.0 ms on "
+		 "average");
 }
 
 /*
@@ -290,6 +353,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(late_answers_with_punctual_sleeps_are_likely_slow),
 		TEST(one_late_answer_is_possibly_slow),
+		TEST(requests_to_one_device_are_compared),
+		TEST(only_the_history_of_a_device_shows_that_it_is_slow),
 		TEST(late_answer_with_late_sleeps_is_slow_machine),
 		TEST(slow_host_is_left_out_beside_deadlock),
 		TEST(sleeps_that_end_after_answer_count),
