@@ -258,6 +258,7 @@ static enum finding_mark mark_of(const struct subject *subject, const struct vie
 
 /* Names of views that this run did not use, although the kernel may have what they need. */
 struct unused {
+	char alone[FINDING_LINE / 2];  /* the run had one CPU, and they are about several CPUs */
 	char called[FINDING_LINE / 2]; /* their hooks are linked in, but were not called */
 	char seen[FINDING_LINE / 2];   /* their facts were not seen */
 };
@@ -271,6 +272,8 @@ static void add_name(char names[FINDING_LINE / 2], const char *name)
 
 static void say_unused(struct findings *report, const struct unused *unused)
 {
+	if (*unused->alone)
+		findings_add(report, FINDING_NOTE, "one CPU", "not needed with one CPU: %s", unused->alone);
 	if (*unused->called)
 		findings_add(
 			report, FINDING_NOTE, "not called",
@@ -372,9 +375,37 @@ static bool examine_hook(struct findings *report, const struct subject *subject,
 	return false;
 }
 
+/* Returns whether a kernel with one CPU has no use for the view. */
+static bool needs_several_cpus(const struct view *view)
+{
+	return (view->sign == VIEW_BY_FACT && view->bits == VIEW_CLOCKS) ||
+	       (view->sign == VIEW_BY_HOOK && view->bits == KTRX_HOOK_IPI) ||
+	       (view->sign == VIEW_BY_EVENT && strcmp(view->event, "ipi.send") == 0);
+}
+
+/* Returns whether the machine has one CPU, as far as the trace and QEMU show, and its number is right. */
+static bool has_one_cpu(const struct subject *subject)
+{
+	return subject->facts->cpus == 1 && subject->facts->misnumbered == 0 &&
+	       (subject->cpus ? subject->cpus == 1 : subject->facts->online == 1);
+}
+
+/* Returns whether the trace shows what the view needs. */
+static bool is_lit(const struct facts *facts, const struct view *view)
+{
+	const struct ktread_type *type = view->sign == VIEW_BY_EVENT ? type_of(facts, view) : NULL;
+
+	return (type && fired(facts, type)) || (view->sign == VIEW_BY_FACT && facts->lit & view->bits) ||
+	       (view->sign == VIEW_BY_HOOK && facts->hooks & view->bits);
+}
+
 static bool examine_view(struct findings *report, const struct subject *subject, const struct view *view,
 			 struct unused *unused)
 {
+	if (needs_several_cpus(view) && has_one_cpu(subject) && !is_lit(subject->facts, view)) {
+		add_name(unused->alone, view->name);
+		return false;
+	}
 	switch (view->sign) {
 	case VIEW_BY_EVENT:
 		return examine_event(report, subject->facts, view);
@@ -389,7 +420,7 @@ static bool examine_view(struct findings *report, const struct subject *subject,
 
 void examine_views(struct findings *report, const struct subject *subject)
 {
-	struct unused unused = { "", "" };
+	struct unused unused = { "", "", "" };
 	char lit[FINDING_LINE] = "";
 	size_t at = 0;
 

@@ -55,6 +55,10 @@ check "a CPU that could not come online is reported, with both causes" grep -qE 
 check "names without .threads are reported with the line to add" sh -c 'grep -A 1 "^dark *names *without .threads" "$1" | grep -qF ".threads = 256, … ktrace_thread_name(id, name);"' - "$tmp/report"
 check "a table of threads that no thread used is not dark" grep -qE '^note +holders +the table exists' "$tmp/report"
 check "views that this run did not use are in one line" grep -qE '^note +not seen +not seen in this run: callers, exit, panic ' "$tmp/report"
+check "a CPU that could not come online is not the only one" sh -c '! grep "not needed with one CPU" "$1"' - "$tmp/report"
+build/bin/ktrace doctor "$tmp/ended-well.ktrx" >"$tmp/report" 2>&1
+check "views about several CPUs are not needed with one CPU" grep -qE '^note +one CPU +not needed with one CPU: ipi, ipi-state, clocks$' "$tmp/report"
+check "views about several CPUs are not dark with one CPU" sh -c '! grep -E "^dark +(ipi|ipi-state|clocks) " "$1"' - "$tmp/report"
 build/bin/ktrace doctor "$tmp/no-init.ktrx" >"$tmp/report" 2>&1
 equal "doctor does not fail without ktrace_init()" 0 $?
 equal "the first line states with which views to begin" "Begin with: rings, thread-ids, holders, wake-nobody, lock-state" "$(head -n 1 "$tmp/report")"
