@@ -490,18 +490,20 @@ static int found_unstarted(const struct why_evidence *evidence, struct why_findi
 		    cpu->number, runs);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_age(evidence, cpu->first_stamp) });
-	finding_evidence(&finding->base, "CPU %" PRIu32 " has had %" PRIu64 " ticks of its own, the last one %s ago",
-			 other->number, other->row.heartbeats,
-			 why_say_ticks(evidence, why_age(evidence, other->row.heartbeat_stamp), ticks,
-				       sizeof(ticks)));
+	finding_evidence(
+		&finding->base, "CPU %" PRIu32 " has had %" PRIu64 " ticks of its own, the last one %s ago",
+		other->number, other->row.heartbeats,
+		why_say_ticks(evidence, why_age(evidence, other->row.heartbeat_stamp), ticks, sizeof(ticks)));
 	if (tick)
 		finding_evidence(&finding->base,
-				 "interrupt %" PRIu32 " came %" PRIu64 " times there, and never on CPU %" PRIu32,
+				 "interrupt %" PRIu32 " came %" PRIu64
+				 " times there, and never on CPU %" PRIu32,
 				 tick->number, tick->entered, cpu->number);
 	if (waits) {
-		finding_evidence(&finding->base, "%s has been runnable on CPU %" PRIu32 " for %s, while %s runs",
-				 why_say_actor(evidence, waits->id + 1, who, sizeof(who)), cpu->number,
-				 why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)), runs);
+		finding_evidence(
+			&finding->base, "%s has been runnable on CPU %" PRIu32 " for %s, while %s runs",
+			why_say_actor(evidence, waits->id + 1, who, sizeof(who)), cpu->number,
+			why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)), runs);
 		why_finding_actor(finding, (struct why_actor){ .id = waits->id + 1,
 							       .ticks = why_age(evidence, since) });
 	}

@@ -208,8 +208,8 @@ int why_detect_late_sleep(const struct why_evidence *evidence, struct why_findin
  */
 
 #define WAITS_LEAST  8u
-#define SOON_PART    4u /* at most one answer in SOON_PART may take 100 ms or more */
-#define TIMES_WORSE  8u /* minimum ratio of a late answer to the mean of the answers that came soon */
+#define SOON_PART    4u	  /* at most one answer in SOON_PART may take 100 ms or more */
+#define TIMES_WORSE  8u	  /* minimum ratio of a late answer to the mean of the answers that came soon */
 #define SINGLE_MS    500u /* time in ms: minimum length of a single late answer that is reported */
 #define SLEEPS_LEAST 2u
 #define UNSEEN_PART  4u
@@ -340,7 +340,8 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 			 " other%s ended during that wait",
 			 ago, who, what, waits->worst_overtaken, finding_plural(waits->worst_overtaken));
 	finding_evidence(&finding->base,
-			 "this device answered %" PRIu64 " times, %" PRIu64 " of them after 100 ms or more; the others "
+			 "this device answered %" PRIu64 " times, %" PRIu64
+			 " of them after 100 ms or more; the others "
 			 "took %s on average",
 			 answers.count, answers.slows,
 			 why_say_ticks(evidence, answers.mean, mean, sizeof(mean)));

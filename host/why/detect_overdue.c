@@ -287,8 +287,8 @@ static void judge_habit(const struct why_evidence *evidence, const struct why_un
 	if (habit->waker ? !still_runs(evidence, list, habit->waker - 1, one->ticks)
 			 : !habit->regular || habit->usual < why_ms(evidence, FLOW_MS))
 		return;
-	if (habit->brief && (!habit->regular ||
-			     one->ticks < at_least(evidence, UNKNOWN_MS, habit->longest, TIMES_MORE)))
+	if (habit->brief &&
+	    (!habit->regular || one->ticks < at_least(evidence, UNKNOWN_MS, habit->longest, TIMES_MORE)))
 		return;
 	if (one->ticks < at_least(evidence, habit->regular ? LONG_MS : UNKNOWN_MS, habit->longest,
 				  habit->regular ? TIMES_QUIET : TIMES_UNEVEN))
@@ -426,7 +426,8 @@ static void say_missed(const struct why_evidence *evidence, struct why_finding *
 	const struct why_queue *queue = untimed->queue;
 	char who[WHY_WORDS], ago[WHY_WORDS], place[WHY_WORDS];
 
-	finding_evidence(&finding->base, "%s woke this queue %s ago, during the wait, and found no thread asleep%s",
+	finding_evidence(&finding->base,
+			 "%s woke this queue %s ago, during the wait, and found no thread asleep%s",
 			 why_say_actor(evidence, queue->nobody_thread + 1, who, sizeof(who)),
 			 why_say_since(evidence, "", queue->nobody_stamp, ago, sizeof(ago)),
 			 why_say_called(evidence, ", at ", queue->nobody_ip, place, sizeof(place)));

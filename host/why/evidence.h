@@ -400,8 +400,8 @@ struct why_queue {
 	 * it is unknown whether a thread or an interrupt woke them
 	 */
 	bool by_others;
-	bool more_sleepers;	/* true if some threads are not in `sleeper` */
-	uint64_t nobody; /* number of wakeups that found no thread asleep (sched.wake_nobody) */
+	bool more_sleepers; /* true if some threads are not in `sleeper` */
+	uint64_t nobody;    /* number of wakeups that found no thread asleep (sched.wake_nobody) */
 	uint64_t nobody_stamp, nobody_ip;   /* timestamp and place (0: unknown) of the newest of them */
 	uint32_t nobody_thread, nobody_cpu; /* thread and CPU of the newest of them */
 	struct why_rhythm rhythm;
@@ -411,7 +411,7 @@ struct why_queue {
 	uint64_t slows, soon;
 	/* lengths of the three longest waits of 100 ms or more that do not overlap; end of the last one */
 	uint64_t slow[3], slow_end;
-	uint64_t gaps;	  /* number of gaps in the trace up to the newest wakeup */
+	uint64_t gaps; /* number of gaps in the trace up to the newest wakeup */
 };
 
 /*

@@ -12,8 +12,8 @@
 
 #define BATCH_US 200u /* time in µs: wakeups count as one if they are at most this far apart */
 /* if at least this many other waits for devices end during a wait, devices answered during that wait */
-#define OVERTAKEN   8u
-#define SLOW_MS	    100u /* time in ms: minimum length of a wait that may be late */
+#define OVERTAKEN 8u
+#define SLOW_MS	  100u /* time in ms: minimum length of a wait that may be late */
 /*
  * a timed sleep is late if its delay is at least 1/LATE_PART of the length of the longest wait for a device
  */

@@ -207,9 +207,8 @@ bool why_ticks_without_reason(const struct why_cpu *cpu);
 /* Returns the counts of the interrupt that came most often; NULL if none came. */
 const struct why_irq_kind *why_most_frequent(const struct why_cpu *cpu);
 /*
- * Returns a CPU with regular ticks if the timer of `cpu`, which works, has never ticked although the kernel
- * lets each CPU have ticks of its own. Returns NULL if it has ticked, if it may have disabled interrupts, or if
- * perhaps only CPU 0 gets ticks in this kernel.
+ * Returns a CPU with regular ticks of its own if `cpu` runs threads and has never had a tick. Returns NULL if
+ * `cpu` has had a tick or may have disabled interrupts, or if perhaps only CPU 0 gets ticks in this kernel.
  */
 const struct why_cpu *why_ticks_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*

@@ -15,11 +15,11 @@
 #define QUIET_MS  1500u
 #define MOMENT_MS 100u /* time in ms: a switch is recent, and a sleep is not yet late, within this time */
 /* minimum time in ms for which a CPU that seems to idle has had interrupts disabled */
-#define STAYS_MS 1000u
+#define STAYS_MS  1000u
 #define OWN_TICKS 25u /* minimum number of ticks that show that a CPU has a timer of its own */
 /* the number N: a CPU works if it runs threads for at least 1/N of the time window */
 #define WORKED_PART 10u
-#define LATE_MS	 1000u /* time in ms: a thread that is runnable for longer should have run */
+#define LATE_MS	    1000u /* time in ms: a thread that is runnable for longer should have run */
 
 bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -72,7 +72,8 @@ static bool could_take_ticks(const struct why_evidence *evidence, const struct w
 
 	return cpu->has_row && cpu->row.online && cpu->row.heartbeats == 0 && !why_idles(evidence, cpu) &&
 	       why_runs_work(evidence, cpu) && !why_spins_for_something(cpu) &&
-	       cpu->mask != INTERRUPTS_MASKED && why_age(evidence, cpu->first_stamp) > why_ms(evidence, QUIET_MS) &&
+	       cpu->mask != INTERRUPTS_MASKED &&
+	       why_age(evidence, cpu->first_stamp) > why_ms(evidence, QUIET_MS) &&
 	       (cpu->row.interrupts != KTRX_INTERRUPTS_OFF ||
 		why_age(evidence, cpu->row.interrupts_stamp) < moment) &&
 	       (cpu->mask == INTERRUPTS_ENABLED || cpu->row.interrupts == KTRX_INTERRUPTS_ON ||
@@ -112,8 +113,8 @@ static bool lacks_ticks(const struct why_evidence *evidence, const struct why_cp
 	const uint64_t silence = cpu->row.heartbeats ? why_age(evidence, cpu->row.heartbeat_stamp)
 						     : why_age(evidence, cpu->first_stamp);
 
-	return cpu->has_row && cpu->row.online && evidence->most_beats >= OWN_TICKS && evidence->info->frequency &&
-	       cpu->last_stamp && silence > why_ms(evidence, QUIET_MS) &&
+	return cpu->has_row && cpu->row.online && evidence->most_beats >= OWN_TICKS &&
+	       evidence->info->frequency && cpu->last_stamp && silence > why_ms(evidence, QUIET_MS) &&
 	       why_age(evidence, cpu->last_stamp) < why_ms(evidence, QUIET_MS) &&
 	       cpu->worked >= evidence->window / WORKED_PART;
 }

@@ -144,8 +144,8 @@ struct why_habit {
 };
 
 /*
- * Sets *habit for the object for which the thread waits now. Returns false if there were too few wakeups, or if
- * they came within a very short time.
+ * Sets *habit for the object for which the thread waits now. Returns false if there were too few wakeups, or
+ * if they came within a very short time.
  */
 bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed *untimed,
 		  struct why_habit *habit);

@@ -193,12 +193,14 @@ static void timer_that_was_never_started_is_found(void **state)
 			continue;
 		assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
 		assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-		why_says("the timer of CPU 2 was never started: the CPU runs thread 5 (worker) and never had a "
-			 "tick");
+		why_says(
+			"the timer of CPU 2 was never started: the CPU runs thread 5 (worker) and never had a "
+			"tick");
 		why_says("times there, and never on CPU 2");
 		if (unstarted[n].waits)
-			why_says("thread 6 (client) has been runnable on CPU 2 for 7.49 s, while thread 5 (worker) "
-				 "runs");
+			why_says(
+				"thread 6 (client) has been runnable on CPU 2 for 7.49 s, while thread 5 (worker) "
+				"runs");
 	}
 }
 
@@ -212,8 +214,9 @@ static void cpu_without_ticks_in_a_tickless_kernel_is_busy(void **state)
 	run_without_timer(&one);
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
-	why_says("CPU 2 never had a heartbeat, although it runs threads: the kernel needs no tick there, or its "
-		 "timer does not work");
+	why_says(
+		"CPU 2 never had a heartbeat, although it runs threads: the kernel needs no tick there, or its "
+		"timer does not work");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)

@@ -230,9 +230,11 @@ static void wakeup_that_finds_nobody_during_the_wait_is_likely_missed(void **sta
 	wakeup_during_wait(5000, 3000);
 	assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-	why_says("thread 5 (consumer) has waited 7.00 s on queue (0x1000); a wakeup of this queue found no thread "
-		 "asleep");
-	why_says("thread 6 (waker) woke this queue 4.00 s ago, during the wait, and found no thread asleep, at 0x77");
+	why_says(
+		"thread 5 (consumer) has waited 7.00 s on queue (0x1000); a wakeup of this queue found no thread "
+		"asleep");
+	why_says(
+		"thread 6 (waker) woke this queue 4.00 s ago, during the wait, and found no thread asleep, at 0x77");
 }
 
 /* The thread has announced its sleep, but is not in the queue yet. Or it has waited only for a moment. */

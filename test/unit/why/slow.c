@@ -59,7 +59,8 @@ static uint32_t later = 2; /* number of further late answers of the device */
 static void late_again(uint64_t from)
 {
 	for (uint32_t n = 0; n < later; n++)
-		waits_for(READER, DISK, KTRX_WAIT_DEVICE, from + n * ANSWER_MS, from + (n + 1) * ANSWER_MS - 1);
+		waits_for(READER, DISK, KTRX_WAIT_DEVICE, from + n * ANSWER_MS,
+			  from + (n + 1) * ANSWER_MS - 1);
 }
 
 /*
@@ -183,8 +184,8 @@ static void requests_to_one_device_are_compared(void **state)
 	(void)state;
 	why_waits(why_thread_row(READER, "near", KTRX_THREAD_WAITING, 0), KTRX_WAIT_DEVICE, DISK, "disk",
 		  3990 * MS);
-	why_waits(why_thread_row(READER + 1, "far", KTRX_THREAD_WAITING, 0), KTRX_WAIT_DEVICE, DISK + 8, "disk",
-		  3990 * MS);
+	why_waits(why_thread_row(READER + 1, "far", KTRX_THREAD_WAITING, 0), KTRX_WAIT_DEVICE, DISK + 8,
+		  "disk", 3990 * MS);
 	for (uint64_t ms = 1; ms < 401; ms += 10)
 		waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + 5);
 	for (uint64_t ms = 401; ms < 2801; ms += 800)
