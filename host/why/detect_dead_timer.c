@@ -426,9 +426,10 @@ static int look_at_all(const struct why_evidence *evidence, struct why_findings 
 }
 
 /*
- * A timer that was never started: a CPU works and never had a tick, while a CPU other than CPU 0 has ticks.
- * This proves nothing in a kernel that stops ticks that are not needed. So there must be a thread that waits
- * for its turn on the CPU, or another CPU's ticks must come even if no thread is to be woken.
+ * A timer that was never started: a CPU never had a tick, while a CPU other than CPU 0 has ticks. This proves
+ * nothing in a kernel that stops ticks that are not needed. So timed sleeps of threads on this CPU must be
+ * late, and no others. Or the CPU works, and a thread waits for its turn there, or another CPU's ticks come
+ * even if no thread is to be woken.
  */
 
 #define TURN_MS 2000u /* minimum time in ms for which a thread has waited for its turn */
@@ -464,53 +465,105 @@ static const struct why_cpu *ticks_needlessly(const struct why_evidence *evidenc
 	return NULL;
 }
 
+/* Evidence that the timer of a CPU was never started. */
+struct unstarted {
+	const struct why_cpu *other; /* a CPU with ticks of its own */
+	const struct why_thread *waits;
+	uint64_t since; /* timestamp since which `waits` has waited for its turn */
+	const struct why_cpu *needless;
+	const struct why_thread *sleeps; /* the thread whose sleep has been late for longest */
+	uint32_t late;			 /* number of sleeps that are late */
+};
+
+/* Returns how many sleeps of threads are late that last ran on CPUs other than this one. */
+static uint32_t late_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *longest;
+	uint32_t late = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (n != cpu->number)
+			late += why_late_sleeps(evidence, &evidence->cpu[n], true, &longest);
+	return late;
+}
+
+static bool is_unstarted(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			 struct unstarted *one)
+{
+	*one = (struct unstarted){ .other = why_ticks_elsewhere(evidence, cpu) };
+	if (!one->other)
+		return false;
+	one->late = why_late_sleeps(evidence, cpu, true, &one->sleeps);
+	if (one->late && late_elsewhere(evidence, cpu))
+		one->late = 0;
+	if (why_could_take_ticks(evidence, cpu)) {
+		one->waits = waits_for_turn(evidence, cpu, &one->since);
+		one->needless = ticks_needlessly(evidence, cpu);
+	}
+	return one->late || one->waits || one->needless;
+}
+
+static void say_unstarted(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			  const struct unstarted *one, struct why_finding *finding)
+{
+	char who[WHY_WORDS], runs[WHY_WORDS], ticks[WHY_WORDS];
+
+	if (one->late) {
+		finding_evidence(&finding->base,
+				 "%s, which last ran there, should have been woken %s ago, and %" PRIu32
+				 " more thread%s there, too; elsewhere, no sleep is late",
+				 why_say_actor(evidence, one->sleeps->id + 1, who, sizeof(who)),
+				 why_say_ticks(evidence, why_age(evidence, one->sleeps->holder.deadline),
+					       ticks, sizeof(ticks)),
+				 one->late - 1, finding_plural(one->late - 1));
+		why_finding_actor(finding, (struct why_actor){ .id = one->sleeps->id + 1,
+							       .waits = one->sleeps->holder.object });
+	}
+	if (one->waits) {
+		why_say_running(evidence, cpu, runs, sizeof(runs));
+		finding_evidence(
+			&finding->base, "%s has been runnable on CPU %" PRIu32 " for %s, while %s runs",
+			why_say_actor(evidence, one->waits->id + 1, who, sizeof(who)), cpu->number,
+			why_say_ticks(evidence, why_age(evidence, one->since), ticks, sizeof(ticks)), runs);
+		why_finding_actor(finding, (struct why_actor){ .id = one->waits->id + 1,
+							       .ticks = why_age(evidence, one->since) });
+	}
+	if (one->needless)
+		finding_evidence(&finding->base,
+				 "%s runs there; the timer of CPU %" PRIu32
+				 " ticks also if no thread is to be woken",
+				 why_say_running(evidence, cpu, runs, sizeof(runs)), one->needless->number);
+}
+
 static int found_unstarted(const struct why_evidence *evidence, struct why_findings *findings,
 			   const struct why_cpu *cpu)
 {
-	const struct why_cpu *other = why_ticks_elsewhere(evidence, cpu), *needless;
 	const struct why_irq_kind *tick;
-	const struct why_thread *waits;
-	char who[WHY_WORDS], runs[WHY_WORDS], ticks[WHY_WORDS];
 	struct why_finding *finding;
-	uint64_t since;
+	struct unstarted one;
+	char ticks[WHY_WORDS];
 
-	if (!other)
-		return 0;
-	waits = waits_for_turn(evidence, cpu, &since);
-	needless = ticks_needlessly(evidence, cpu);
-	if (!waits && !needless)
+	if (!is_unstarted(evidence, cpu, &one))
 		return 0;
 	finding = why_finding_new(findings, WHY_DEAD_TIMER, FINDING_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	tick = why_most_frequent(other);
-	why_say_running(evidence, cpu, runs, sizeof(runs));
+	tick = why_most_frequent(one.other);
 	finding_say(finding->base.what,
-		    "the timer of CPU %" PRIu32 " was never started: the CPU runs %s and never had a tick",
-		    cpu->number, runs);
+		    "the timer of CPU %" PRIu32 " was never started: the CPU never had a tick", cpu->number);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_age(evidence, cpu->first_stamp) });
-	finding_evidence(
-		&finding->base, "CPU %" PRIu32 " has had %" PRIu64 " ticks of its own, the last one %s ago",
-		other->number, other->row.heartbeats,
-		why_say_ticks(evidence, why_age(evidence, other->row.heartbeat_stamp), ticks, sizeof(ticks)));
+	finding_evidence(&finding->base,
+			 "CPU %" PRIu32 " has had %" PRIu64 " ticks of its own, the last one %s ago",
+			 one.other->number, one.other->row.heartbeats,
+			 why_say_ticks(evidence, why_age(evidence, one.other->row.heartbeat_stamp), ticks,
+				       sizeof(ticks)));
 	if (tick)
 		finding_evidence(&finding->base,
 				 "interrupt %" PRIu32 " came %" PRIu64
-				 " times there, and never on CPU %" PRIu32,
+				 " times there, and never on CPU %" PRIu32 ", in this trace",
 				 tick->number, tick->entered, cpu->number);
-	if (waits) {
-		finding_evidence(
-			&finding->base, "%s has been runnable on CPU %" PRIu32 " for %s, while %s runs",
-			why_say_actor(evidence, waits->id + 1, who, sizeof(who)), cpu->number,
-			why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)), runs);
-		why_finding_actor(finding, (struct why_actor){ .id = waits->id + 1,
-							       .ticks = why_age(evidence, since) });
-	}
-	if (needless)
-		finding_evidence(&finding->base,
-				 "the timer of CPU %" PRIu32 " ticks also if no thread is to be woken",
-				 needless->number);
+	say_unstarted(evidence, cpu, &one, finding);
 	return 0;
 }
 

@@ -132,7 +132,7 @@ static uint64_t past_since(const struct why_evidence *evidence, const struct why
 		       : 0;
 }
 
-uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu,
+uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu, bool there,
 			 const struct why_thread **longest)
 {
 	uint64_t first = UINT64_MAX;
@@ -143,13 +143,14 @@ uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_c
 		const struct why_thread *thread = &evidence->thread[n];
 		const uint64_t since = past_since(evidence, thread);
 
-		if (since == 0 || ticking_for(evidence, thread->holder.cpu) != cpu)
+		if (since == 0 || (there ? &evidence->cpu[thread->holder.cpu]
+					 : ticking_for(evidence, thread->holder.cpu)) != cpu)
 			continue;
 		count++;
-		if (since < first)
-			*longest = thread;
-		if (since < first)
-			first = since;
+		if (since >= first)
+			continue;
+		*longest = thread;
+		first = since;
 	}
 	return count;
 }

@@ -206,9 +206,11 @@ bool why_ticks_always(const struct why_cpu *cpu);
 bool why_ticks_without_reason(const struct why_cpu *cpu);
 /* Returns the counts of the interrupt that came most often; NULL if none came. */
 const struct why_irq_kind *why_most_frequent(const struct why_cpu *cpu);
+/* Returns whether the CPU runs a thread and could take ticks: its interrupts are enabled, and it works. */
+bool why_could_take_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
- * Returns a CPU with regular ticks of its own if `cpu` runs threads and has never had a tick. Returns NULL if
- * `cpu` has had a tick or may have disabled interrupts, or if perhaps only CPU 0 gets ticks in this kernel.
+ * Returns a CPU with regular ticks of its own if `cpu` is online and has never had a tick. Returns NULL if
+ * `cpu` has had a tick, or if perhaps only CPU 0 gets ticks in this kernel.
  */
 const struct why_cpu *why_ticks_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*

@@ -65,15 +65,12 @@ static bool has_taken(const struct why_cpu *cpu, uint32_t number)
 	return cpu->interrupts.kinds == WHY_IRQ_KINDS;
 }
 
-/* Returns whether nothing but a missing timer keeps ticks from a CPU that works. */
-static bool could_take_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+bool why_could_take_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t moment = why_ms(evidence, MOMENT_MS);
 
-	return cpu->has_row && cpu->row.online && cpu->row.heartbeats == 0 && !why_idles(evidence, cpu) &&
-	       why_runs_work(evidence, cpu) && !why_spins_for_something(cpu) &&
+	return !why_idles(evidence, cpu) && why_runs_work(evidence, cpu) && !why_spins_for_something(cpu) &&
 	       cpu->mask != INTERRUPTS_MASKED &&
-	       why_age(evidence, cpu->first_stamp) > why_ms(evidence, QUIET_MS) &&
 	       (cpu->row.interrupts != KTRX_INTERRUPTS_OFF ||
 		why_age(evidence, cpu->row.interrupts_stamp) < moment) &&
 	       (cpu->mask == INTERRUPTS_ENABLED || cpu->row.interrupts == KTRX_INTERRUPTS_ON ||
@@ -91,7 +88,8 @@ static bool has_own_ticks(const struct why_evidence *evidence, const struct why_
 
 const struct why_cpu *why_ticks_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	if (evidence->info->frequency == 0 || !could_take_ticks(evidence, cpu))
+	if (evidence->info->frequency == 0 || !cpu->has_row || !cpu->row.online || cpu->row.heartbeats ||
+	    why_age(evidence, cpu->first_stamp) < why_ms(evidence, QUIET_MS))
 		return NULL;
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *other = &evidence->cpu[n];

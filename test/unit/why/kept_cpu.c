@@ -133,8 +133,18 @@ struct unstarted {
 	bool idles;	       /* CPU 2 idles */
 	uint8_t interrupts;    /* state of the interrupts of CPU 2 */
 	bool ticked;	       /* CPU 2 took the interrupt of the timer, without a heartbeat */
+	bool sleeps;	       /* the sleep of a thread that last ran on CPU 2 is late */
+	bool late_on_1;	       /* so is a sleep of a thread that last ran on CPU 1 */
 	bool found;
 };
+
+static void sleeps_late(uint32_t thread, uint32_t cpu)
+{
+	struct ktrx_holder *row = why_thread_row(thread, "sleeper", KTRX_THREAD_WAITING, cpu);
+
+	why_waits(row, KTRX_WAIT_TIME, 0x3000, "timers", SINCE);
+	row->deadline = SINCE + 10 * MS;
+}
 
 /* CPU 0 idles and ticks. CPU 2 has run the worker for long, which records events. */
 static void run_without_timer(const struct unstarted *one)
@@ -158,6 +168,10 @@ static void run_without_timer(const struct unstarted *one)
 		why_interrupt(SINCE + 1, 2, WORKER, TIMER, KERNEL, EARLY);
 	for (uint64_t at = SINCE + 10 * MS; at <= LAST; at += 50 * MS)
 		script_event(OTHER, at, 2, WORKER);
+	if (one->sleeps)
+		sleeps_late(CLIENT + 1, 2);
+	if (one->late_on_1)
+		sleeps_late(CLIENT + 2, 1);
 	if (one->waits) {
 		client = why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNABLE, 2);
 		client->state_stamp = SINCE + 15 * MS;
@@ -177,6 +191,10 @@ static const struct unstarted unstarted[] = {
 	{ .waits = true, .interrupts = KTRX_INTERRUPTS_ON },
 	{ 10, .waits = true, .interrupts = KTRX_INTERRUPTS_OFF },
 	{ 10, .waits = true, .idles = true, .interrupts = KTRX_INTERRUPTS_ON },
+	{ 100, .sleeps = true, .idles = true, .interrupts = KTRX_INTERRUPTS_ON, .found = true },
+	{ 100, .sleeps = true, .tickless = true, .interrupts = KTRX_INTERRUPTS_OFF, .found = true },
+	{ 100, .sleeps = true, .late_on_1 = true, .idles = true, .interrupts = KTRX_INTERRUPTS_ON },
+	{ 0, .sleeps = true, .idles = true, .interrupts = KTRX_INTERRUPTS_ON },
 	/* the hook for heartbeats is missing there */
 	{ 10, .waits = true, .interrupts = KTRX_INTERRUPTS_ON, .ticked = true },
 };
@@ -193,9 +211,7 @@ static void timer_that_was_never_started_is_found(void **state)
 			continue;
 		assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
 		assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-		why_says(
-			"the timer of CPU 2 was never started: the CPU runs thread 5 (worker) and never had a "
-			"tick");
+		why_says("the timer of CPU 2 was never started: the CPU never had a tick");
 		why_says("times there, and never on CPU 2");
 		if (unstarted[n].waits)
 			why_says(
