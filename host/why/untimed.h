@@ -71,8 +71,8 @@ void why_untimed_free(struct why_untimed_list *list);
 
 /*
  * Returns how many threads sleep long after their deadline. Counts the threads that last ran on this CPU if
- * `there` is true, and otherwise the threads whose sleeps the ticks of this CPU, which still come, should end.
- * Sets *longest to the thread whose deadline passed first, or to NULL.
+ * `there` is true, and otherwise the threads whose sleeps the ticks of this CPU, which still come, should
+ * end. Sets *longest to the thread whose deadline passed first, or to NULL.
  */
 uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu, bool there,
 			 const struct why_thread **longest);
