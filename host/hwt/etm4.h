@@ -25,7 +25,7 @@
  *	code does not extend to the end of memory
  *
  * The guard also refuses AArch32 code, because OpenCSD loses an exception's address after some AArch32
- * instructions; such code is no damage. And it refuses all packets of types that a unit with the accepted
+ * instructions; a trace of such code is not damaged. And it refuses all packets of types that a unit with the accepted
  * registers (see etm4.c) never writes.
  */
 

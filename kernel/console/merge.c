@@ -77,8 +77,8 @@ static struct ktrace_merge_cursor *newest_cursor(struct ktrace_merge *merge)
 }
 
 /*
- * Reads the cursor's record. Returns false if that record has been overwritten. An older record that was
- * found instead is returned later, in the order of its own timestamp.
+ * Reads the cursor's record. Returns false if that record has been overwritten, or is not readable. The cursor
+ * then points to the next older record that is readable, which is taken later, in the order of its timestamp.
  */
 static bool take_next(struct ktrace_merge_cursor *cursor, struct ktrace_walk_record *record)
 {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Tests records of calls of sys/ktrace.h, of signals, of faults, and of calls with invalid addresses.
+# Tests records of system calls, signals and faults, of programs that call the functions of sys/ktrace.h, and of
+# calls with invalid addresses.
 . test/tap.sh
 . test/record/record_support.sh
 

@@ -331,7 +331,7 @@ static void events_after_a_gap_show_that_they_are_recorded(void **state)
 	feed();
 	threads_gap(threads, 2, 20);
 	spans_gap(spans, 2, 20);
-	script_event(ENTER, 30, 0, 1, V(2)); /* the return of this call may not be recorded */
+	script_event(ENTER, 30, 0, 1, V(2)); /* possibly, the return of this call is not recorded */
 	script_event(RETURN, 40, 0, 1, V(2));
 	script_event(ENTER, 50, 0, 1, V(3));
 	script_event(RETURN, 60, 0, 1, V(3));

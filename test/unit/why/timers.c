@@ -246,7 +246,7 @@ static void stop_of_another_cpu_may_be_the_cause(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
-/* The RAM of a guest was watched for 1.2 s: its CPUs idle, and recorded nothing. */
+/* The RAM of a guest was watched for 1.2 s: its CPUs were idle, and recorded nothing. */
 static void is_watched_in_vain(void)
 {
 	all_sleep(SLEEPERS, 20);
