@@ -217,7 +217,8 @@ const struct option_row trace_calls_options[] = {
 };
 
 const struct option_row trace_thread_options[] = {
-	{ "pid", 0, "N", "select events of the thread with this id", options_set_number, AT(pid), .most = UINT32_MAX },
+	{ "pid", 0, "N", "select events of the thread with this id", options_set_number, AT(pid),
+	  .most = UINT32_MAX },
 	{ "cpu", 0, "LIST", "select events of these CPUs: 0,2-5", set_cpus, .to = 0, .adds = true },
 	{ 0 },
 };

@@ -25,8 +25,8 @@
  *	code does not extend to the end of memory
  *
  * The guard also refuses AArch32 code, because OpenCSD loses an exception's address after some AArch32
- * instructions; a trace of such code is not damaged. And it refuses all packets of types that a unit with the accepted
- * registers (see etm4.c) never writes.
+ * instructions; a trace of such code is not damaged. And it refuses all packets of types that a unit with the
+ * accepted registers (see etm4.c) never writes.
  */
 
 #define ETM4_GUARD_ROOM	 256u

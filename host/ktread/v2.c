@@ -213,7 +213,7 @@ static int open_ring(struct ktread *trace, uint32_t n)
 	if (!place->usable) {
 		if (trace->info.unusable++ < UNUSABLE_WARNINGS)
 			ktread_warn(trace,
-				    "%s: ring %u is skipped: wrong mask 0x%x or shift %u, "
+				    "%s: ring %u is skipped: its mask 0x%x or its shift %u is wrong, "
 				    "or it overlaps another ring",
 				    trace->memory->name, n, place->row.mask, place->row.shift);
 		return 0;

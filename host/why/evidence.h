@@ -306,7 +306,7 @@ struct why_thread {
 	uint64_t contends;
 	uint64_t contends_since;
 	struct why_outer outer;
-	/* true if the wait for a lock that `holder` shows is from events: the kernel's table shows a sleep */
+	/* true if the wait that `holder` shows is for a lock, according to events; the table shows a sleep */
 	bool waits_for_outer;
 	struct why_tries tries[WHY_TRIED];
 	/* timestamp of the newest event that the thread itself recorded, except context switches; 0: none */

@@ -77,8 +77,9 @@ static struct ktrace_merge_cursor *newest_cursor(struct ktrace_merge *merge)
 }
 
 /*
- * Reads the cursor's record. Returns false if that record has been overwritten, or is not readable. The cursor
- * then points to the next older record that is readable, which is taken later, in the order of its timestamp.
+ * Reads the cursor's record. Returns false if that record has been overwritten, or is not readable. The
+ * cursor then points to the next older record that is readable, which is taken later, in the order of its
+ * timestamp.
  */
 static bool take_next(struct ktrace_merge_cursor *cursor, struct ktrace_walk_record *record)
 {

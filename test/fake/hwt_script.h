@@ -25,7 +25,7 @@
  *	overflow STAMP|-
  *	gap|damage|codeless|unread|note STAMP|- TEXT
  *	sample STAMP|- PC [DATA LATENCY [CLASS OPERATION EVENTS]]
- *	# or KTRU                       a comment; a file that begins with KTRU is recognized as one of rings
+ *	# or KTRU                       a comment; a file that begins with KTRU is read as a file of rings
  *
  * An address is a number, or a symbol with an offset, such as main+8. Decoding can begin at every eighth
  * step. Each step is one byte of trace.
