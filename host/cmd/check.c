@@ -131,7 +131,7 @@ static const struct option_row rows[] = {
 	{ "where", 0, "EXPRESSION",
 	  "judge only events for which EXPRESSION is true; all events still count as causes, ends and "
 	  "states; see ktrace-filter(7)",
-	  options_set_text, AT(where) },
+	  options_set_text, AT(where), .once = true },
 	{ "json", 0, NULL, "print JSON instead of text", options_set_flag, AT(json) },
 	{ "ids", 0, NULL,
 	  "print the id of each event, RING.SLOT, for 'ktrace goto' (default if the run can be repeated)",

@@ -85,7 +85,7 @@ static const struct option_row rows[] = {
 	  "the memory",
 	  options_set_text, AT(options.elf) },
 	{ "range", 0, "START:SIZE", "with --gdb: search this memory; may be given up to 16 times", set_range,
-	  AT(options.ranges), .adds = true },
+	  AT(options.ranges) },
 	{ "boot", 0, "N",
 	  "extract this boot: 0 is the last boot in memory (default), 1 the boot before it, ...",
 	  options_set_number, AT(boot), .most = 15 },

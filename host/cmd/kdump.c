@@ -96,7 +96,7 @@ static const struct option_row rows[] = {
 	  options_set_number, AT(options.data_most), .most = UINT64_MAX - 1 },
 	{ NULL, 'n', NULL, "print numbers instead of names", options_set_flag, AT(options.raw) },
 	{ NULL, 'p', "PID", "print only this process; in FreeBSD's files, thread PID too", set_pid,
-	  AT(select) },
+	  AT(select), .once = true },
 	{ NULL, 'R', NULL, "print the time since the previous record", options_set_flag,
 	  AT(options.relative) },
 	{ NULL, 'r', NULL,
@@ -115,7 +115,7 @@ static const struct option_row rows[] = {
 	{ "where", 0, "EXPRESSION",
 	  "print only records for which EXPRESSION is true: 'call == \"openat\" and pid == 17'; see "
 	  "ktrace-filter(7)",
-	  options_set_text, AT(where) },
+	  options_set_text, AT(where), .once = true },
 	{ "format", 0, "NAME",
 	  "read the file in this format: ktrx, dragonfly, freebsd0, freebsd0-i386 or freebsd1 "
 	  "(detected)",

@@ -245,19 +245,13 @@ static bool takes_path(const struct option_row *row)
 	return false;
 }
 
-/* Returns whether the option has a value, and may have only one. */
-static bool takes_one(const struct option_row *row)
-{
-	return row->argument && !row->adds && row->set != options_set_list && row->set != options_set_joined;
-}
-
 /* Stores an option's value. An empty file name is usually that of a shell variable that is not set. */
 static int take(struct options *options, unsigned n)
 {
 	const struct option_row *row = options_row(options->syntax, n);
 	const char *wrong;
 
-	if (options->given >> n & 1 && takes_one(row)) {
+	if (options->given >> n & 1 && row->once) {
 		command_message(options->by, "%s is given twice", name_of(row));
 		return command_usage(options->by);
 	}

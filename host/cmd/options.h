@@ -57,10 +57,10 @@ struct option_row {
 	 */
 	bool instead;
 	/*
-	 * true if the option may be given several times, because `set` adds each value to the previous ones.
-	 * If it is false, a second value is refused. Not needed for options_set_list and options_set_joined.
+	 * true if a second value is refused: the option selects what is shown, so a reader may expect that both
+	 * values select something. Of other options with one value, the last value counts.
 	 */
-	bool adds;
+	bool once;
 };
 
 /* Values of an option that may be given several times. */

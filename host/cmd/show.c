@@ -184,8 +184,8 @@ static const struct option_row rows[] = {
 	{ "follow", 0, NULL,
 	  "also print what a running guest records later, until it ends or Ctrl-C; FILE is its RAM file",
 	  options_set_flag, AT(follow) },
-	{ "from", 0, "TIME", "the same as --since", options_set_text, AT(args.since) },
-	{ "to", 0, "TIME", "the same as --until", options_set_text, AT(args.until) },
+	{ "from", 0, "TIME", "the same as --since", options_set_text, AT(args.since), .once = true },
+	{ "to", 0, "TIME", "the same as --until", options_set_text, AT(args.until), .once = true },
 	{ 0 },
 };
 

@@ -218,8 +218,8 @@ const struct option_row trace_calls_options[] = {
 
 const struct option_row trace_thread_options[] = {
 	{ "pid", 0, "N", "select events of the thread with this id", options_set_number, AT(pid),
-	  .most = UINT32_MAX },
-	{ "cpu", 0, "LIST", "select events of these CPUs: 0,2-5", set_cpus, .to = 0, .adds = true },
+	  .most = UINT32_MAX, .once = true },
+	{ "cpu", 0, "LIST", "select events of these CPUs: 0,2-5", set_cpus, .to = 0 },
 	{ 0 },
 };
 
@@ -230,9 +230,9 @@ const struct option_row trace_event_options[] = {
 	{ "since", 0, "TIME",
 	  "select events from TIME on; TIME is in seconds since the first event, or has a unit: "
 	  "250ms, 20us; it is in ticks if the frequency is unknown",
-	  options_set_text, AT(since) },
+	  options_set_text, AT(since), .once = true },
 	{ "until", 0, "TIME", "select events up to TIME, which is given as for --since", options_set_text,
-	  AT(until) },
+	  AT(until), .once = true },
 	{ 0 },
 };
 
@@ -312,7 +312,7 @@ const struct option_row trace_where_options[] = {
 	{ "where", 0, "EXPRESSION",
 	  "select events for which EXPRESSION is true: 'event ~ \"sched.*\" and cpu == 1'; see "
 	  "ktrace-filter(7)",
-	  options_set_text, .to = offsetof(struct trace_args, where) },
+	  options_set_text, .to = offsetof(struct trace_args, where), .once = true },
 	{ 0 },
 };
 

@@ -301,7 +301,7 @@ for c in show summary 'life thread 12' stats check; do
 done
 refused diff 'only one trace can be standard input' - -
 
-# ---- options that are given twice: sets grow, and a second single value is refused
+# ---- options that are given twice: sets grow, a second value that selects is refused, others replace the first
 
 # same COMMAND WORD… -- WORD…: checks that a command prints the same with the first and the second arguments.
 same() {
@@ -324,15 +324,13 @@ same show --event sched.wake --event sched.switch v2.ktrx -- --event sched.wake,
 works show --cpu --cpu 0 v2.ktrx -- --cpu 0 --cpu 1 v2.ktrx
 works show --event --event sched.wake v2.ktrx -- --event sched.wake --event sched.switch v2.ktrx
 same hwt --calls -s 0 -s 1 beside.steps -- --calls -s 0,1 beside.steps
-for option in '--pid 12' '--since 1us' '--until 1us' '--where true' '--form v2' '--limit 1'; do
+for option in '--pid 12' '--since 1us' '--until 1us' '--where true'; do
 	# shellcheck disable=SC2086
 	refused show "${option%% *} is given twice" $option $option v2.ktrx
 done
-refused diff 'limit is given twice' -n 1 --limit 2 v2.ktrx v2.ktrx
-refused live 'tail is given twice' --tail 1 --tail 2 v2.ktrx
-refused export 'output is given twice' --format json -o a --output b v2.ktrx
-refused stats 'worst is given twice' --worst 1 --worst 2 v2.ktrx
-refused sql 'timeout is given twice' --timeout 1 --timeout 2 v2.ktrx 'SELECT(1)'
+refused kdump '-p is given twice' -p 1 -p 2 none
+refused live 'pid is given twice' --tail 1 --pid 1 --pid 2 v2.ktrx
+same show --limit 3 --limit 1 v2.ktrx -- --limit 1 v2.ktrx
 
 # ---- colours and the pager
 for c in show summary stats check why; do

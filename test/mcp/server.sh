@@ -190,7 +190,7 @@ survives "deep nesting of objects" '"code":-32700'
 head -c 1000 /dev/zero >"$tmp/in"
 survives "zeros" '"code":-32700'
 printf '{"jsonrpc":"2.0","id":1,"method":"p\\u0000g"}' >"$tmp/in"
-survives "a zero in a string" '"code":-32700'
+survives "a zero in a string" '"id":1,"error":\{"code":-32600'
 printf '{"jsonrpc":"2.0","id":1,"method":"\377"}' >"$tmp/in"
 survives "bytes that are not UTF-8" '"code":-32700'
 printf '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}' >"$tmp/in"
