@@ -57,8 +57,8 @@ struct option_row {
 	 */
 	bool instead;
 	/*
-	 * true if a second value is refused: the option selects what is shown, so a reader may expect that both
-	 * values select something. Of other options with one value, the last value counts.
+	 * true if a second value is refused: the option selects what is shown, so a user may expect that
+	 * both values select something. Of other options that have one value, the last value counts.
 	 */
 	bool once;
 };
