@@ -271,7 +271,7 @@ static struct answers answers_of_worst(const struct why_evidence *evidence)
 
 		if (!is_of_device(evidence, queue, worst))
 			continue;
-		answers.count += queue->waits;
+		answers.count += queue->answers;
 		answers.slows += queue->slows;
 		soon += queue->soon;
 		for (uint32_t k = 1; k < 3; k++)

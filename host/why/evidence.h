@@ -407,8 +407,8 @@ struct why_queue {
 	struct why_rhythm rhythm;
 	uint64_t waits;	  /* number of ended waits; a wait lasts from its announcement to the wakeup */
 	uint64_t longest; /* length of the longest ended wait, in ticks */
-	/* number of ended waits of 100 ms or more, and total length of the shorter ones, in ticks */
-	uint64_t slows, soon;
+	/* ended waits for a device: number, number of 100 ms or more, total ticks of the shorter ones */
+	uint64_t answers, slows, soon;
 	/* lengths of the three longest waits of 100 ms or more that do not overlap; end of the last one */
 	uint64_t slow[3], slow_end;
 	uint64_t gaps; /* number of gaps in the trace up to the newest wakeup */

@@ -185,12 +185,13 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 	thread->blocked_after = reader->evidence->device.ticks.count;
 }
 
-/* Counts a wait of `ticks` ticks that ends at `stamp`: as a slow one, or with its length. */
-static void add_slow(const struct why_evidence *evidence, struct why_queue *queue, uint64_t ticks,
-		     uint64_t stamp)
+/* Counts an answer of a device that took `ticks` ticks and came at `stamp`. */
+static void add_answer(const struct why_evidence *evidence, struct why_queue *queue, uint64_t ticks,
+		       uint64_t stamp)
 {
 	uint32_t least = 0;
 
+	queue->answers++;
 	if (ticks < why_ms(evidence, SLOW_MS)) {
 		queue->soon += ticks;
 		return;
@@ -218,7 +219,8 @@ static void end_wait(struct why_reader *reader, struct why_queue *queue, const s
 	if (thread->blocked == 0 || thread->blocked < reader->gap_stamp)
 		return;
 	queue->waits++;
-	add_slow(reader->evidence, queue, ticks, stamp);
+	if (thread->blocked_for == KTRX_WAIT_DEVICE)
+		add_answer(reader->evidence, queue, ticks, stamp);
 	if (ticks > queue->longest)
 		queue->longest = ticks;
 }

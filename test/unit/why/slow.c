@@ -196,6 +196,21 @@ static void requests_to_one_device_are_compared(void **state)
 }
 
 /*
+ * The same thread waits for the device, sleeps for a time, and waits for input. Its kernel names no object of
+ * these waits.
+ */
+static void other_waits_of_a_reader_are_no_answers(void **state)
+{
+	(void)state;
+	for (uint64_t ms = 1; ms < 3000; ms += 400) {
+		for (uint64_t n = 0; n < 8; n++)
+			waits_for(READER, 0, KTRX_WAIT_DEVICE, ms + 6 * n, ms + 6 * n + 5);
+		waits_for(READER, 0, ms % 800 == 1 ? KTRX_WAIT_TIME : KTRX_WAIT_EVENT, ms + 50, ms + 350);
+	}
+	assert_int_equal(why_count(WHY_SLOW), 0);
+}
+
+/*
  * Checks that there is no finding "slow". The verdict must be a healthy one, and must explain why the device
  * may not be slow.
  */
@@ -355,6 +370,7 @@ int main(void)
 		TEST(late_answers_with_punctual_sleeps_are_likely_slow),
 		TEST(one_late_answer_is_possibly_slow),
 		TEST(requests_to_one_device_are_compared),
+		TEST(other_waits_of_a_reader_are_no_answers),
 		TEST(only_the_history_of_a_device_shows_that_it_is_slow),
 		TEST(late_answer_with_late_sleeps_is_slow_machine),
 		TEST(slow_host_is_left_out_beside_deadlock),
