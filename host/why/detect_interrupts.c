@@ -67,15 +67,22 @@ static bool is_dense(const struct why_irq_kind *kind)
 /* Returns the time from the first to the last of these interrupts, in ticks, without long pauses. */
 static uint64_t busy_ticks(const struct why_irq_kind *kind)
 {
-	return elapsed(kind->first, kind->last) - kind->paused;
+	return elapsed(kind->paused, elapsed(kind->first, kind->last));
+}
+
+/* Returns the number of clock ticks in `us` µs, rounded up. The clock may tick less often than each µs. */
+static uint64_t us_ticks(const struct why_evidence *evidence, uint64_t us)
+{
+	const uint64_t frequency = evidence->info->frequency;
+
+	return frequency / 1000000 * us + (frequency % 1000000 * us + 999999) / 1000000;
 }
 
 /* Returns whether these interrupts come at intervals of `us` µs or more on average, or with many pauses. */
 static bool comes_each(const struct why_evidence *evidence, const struct why_irq_kind *kind, uint64_t us)
 {
 	return kind->entered < 2 || kind->pauses > kind->entered / PAUSE_PART ||
-	       busy_ticks(kind) / (kind->entered - 1 - kind->pauses) >=
-		       evidence->info->frequency / 1000000 * us;
+	       busy_ticks(kind) / (kind->entered - 1 - kind->pauses) >= us_ticks(evidence, us);
 }
 
 /* Returns whether nearly all interrupts of the CPU are timer ticks. */

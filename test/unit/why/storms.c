@@ -217,6 +217,25 @@ static void ticks_every_microsecond_for_a_moment_are_no_storm(void **state)
 	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
 }
 
+/* A clock of 100 kHz shows the intervals between the ticks, although it counts no single microseconds. */
+static void storm_is_found_with_a_slow_clock(void **state)
+{
+	(void)state;
+	script_info()->frequency = 100000;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_event(OTHER, 1000, 0, IDLE0);
+	for (uint64_t n = 0; n < 4000; n++) {
+		script_event(ENTER, 1000 + 2 * n, 1, WORKER, V(TIMER), "timer", V(KERNEL))->context =
+			KTRX_CONTEXT_INTERRUPT;
+		inside(EXIT, 1000 + 2 * n, TIMER);
+	}
+	script_event(OTHER, 9000, 0, IDLE0);
+	script_cpu(1)->irqs = script_cpu(1)->heartbeats = 4000;
+	script_cpu(1)->now = script_cpu(1)->irq_stamp = script_cpu(1)->heartbeat_stamp = 8998;
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+}
+
 /* A network card interrupts the worker, which makes progress: its handlers take a small part of the time. */
 static void busy_network_card_is_no_storm(void **state)
 {
@@ -366,6 +385,7 @@ int main(void)
 		TEST(ticks_of_usual_timers_are_no_storm),
 		TEST(ticks_every_microsecond_are_a_storm),
 		TEST(ticks_every_microsecond_for_a_moment_are_no_storm),
+		TEST(storm_is_found_with_a_slow_clock),
 		TEST(busy_network_card_is_no_storm),
 		TEST(fast_ticks_that_end_no_sleep_are_a_storm),
 		TEST(usual_ticks_that_end_no_sleep_are_possibly_a_storm),
