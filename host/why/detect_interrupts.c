@@ -41,7 +41,7 @@
 /* distance in bytes of two places between which a thread has executed more than one instruction */
 #define FURTHER 16u
 #define SAMPLES 8u /* minimum number of places that are compared */
-/* minimum time in ms for which the trace shows that the machine ran, if counts of this time are used */
+/* minimum time in ms since the clock was 0, if the interrupts of this time are counted */
 #define PAST_MS 1000u
 
 struct storm {
@@ -172,31 +172,18 @@ static struct storm storm_of(const struct why_interrupts *interrupts, const stru
 			       .dense = is_dense(kind) };
 }
 
-/* Returns the timestamp of the oldest event, context switch or wait that the trace shows. */
-static uint64_t oldest(const struct why_evidence *evidence)
-{
-	uint64_t stamp = evidence->first;
-
-	for (uint32_t n = 0; n < evidence->threads; n++) {
-		const uint64_t since = evidence->thread[n].holder.state_stamp;
-
-		if (since && since < stamp)
-			stamp = since;
-	}
-	return stamp;
-}
-
 /*
  * Returns whether the storm has lasted for long. If a ring is too small to show it, because it has been
- * overwritten, the count of the CPU's interrupts shows it.
+ * overwritten, the count of the CPU's interrupts shows it. This count began long before the oldest event, so
+ * the interrupts must have come as often as in a storm on average since the clock was 0.
  */
 static bool lasts(const struct why_evidence *evidence, const struct why_cpu *cpu, const struct storm *storm)
 {
-	const uint64_t past = why_age(evidence, oldest(evidence));
+	const uint64_t past = evidence->alive;
 
 	return storm->span >= why_ms(evidence, FLOOD_MS) ||
 	       (cpu->cut && storm->count >= RUN_IDLE && past >= why_ms(evidence, PAST_MS) &&
-		cpu->row.irqs >= past / (evidence->info->frequency / 1000000 * USUAL_US + 1));
+		cpu->row.irqs >= past / (us_ticks(evidence, USUAL_US) + 1));
 }
 
 /*

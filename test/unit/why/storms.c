@@ -217,6 +217,31 @@ static void ticks_every_microsecond_for_a_moment_are_no_storm(void **state)
 	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
 }
 
+/*
+ * A burst of 600 packets, each of them an interrupt. The rings contain the last second or less, but the machine
+ * has worked for long, so the CPU has taken many interrupts before.
+ */
+static void burst_after_a_long_time_is_no_storm(void **state)
+{
+	const uint64_t begin = 100000 * MS;
+
+	(void)state;
+	why_ticks(begin - 1200 * MS, begin + 20 * MS, 0, IDLE0, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1)->state_stamp = begin - 1100 * MS;
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_ring(0)->overwritten = script_ring(1)->overwritten = 1000000;
+	for (uint64_t n = 0; n < 600; n++) {
+		script_event(ENTER, begin + 20000 * n, 1, WORKER, V(DEVICE), "net", V(KERNEL + n % 64 * 64))
+			->context = KTRX_CONTEXT_INTERRUPT;
+		inside(EXIT, begin + 20000 * n + 8000, DEVICE);
+	}
+	script_cpu(1)->now = script_cpu(1)->irq_stamp = begin + 12 * MS;
+	script_cpu(1)->heartbeat_stamp = begin - MS;
+	script_cpu(1)->heartbeats = 100000;
+	script_cpu(1)->irqs = 200000;
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
 /* A clock of 100 kHz shows the intervals between the ticks, although it counts no single microseconds. */
 static void storm_is_found_with_a_slow_clock(void **state)
 {
@@ -385,6 +410,7 @@ int main(void)
 		TEST(ticks_of_usual_timers_are_no_storm),
 		TEST(ticks_every_microsecond_are_a_storm),
 		TEST(ticks_every_microsecond_for_a_moment_are_no_storm),
+		TEST(burst_after_a_long_time_is_no_storm),
 		TEST(storm_is_found_with_a_slow_clock),
 		TEST(busy_network_card_is_no_storm),
 		TEST(fast_ticks_that_end_no_sleep_are_a_storm),
