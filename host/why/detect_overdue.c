@@ -54,9 +54,6 @@
  */
 #define FLOW_MS 10u
 
-/* time in ms: a thread that announces its sleep may be missing in the queue for at most this time */
-#define QUEUED_MS 100u
-
 enum reason { NONE, FREE, MISSED, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
 struct overdue_wait {
@@ -245,7 +242,8 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_u
 
 /*
  * Finds a thread that its wakers cannot find: long after the thread began to sleep on the queue, a wakeup of
- * this queue found no thread asleep, so the kernel's queue has lost the thread.
+ * this queue found no thread asleep, so the kernel's queue has lost the thread. This does not apply if such a
+ * wakeup came during an earlier wait, too, which ended later: it was meant for other threads.
  */
 static void judge_missed(const struct why_evidence *evidence, struct overdue_wait *one)
 {
@@ -253,8 +251,9 @@ static void judge_missed(const struct why_evidence *evidence, struct overdue_wai
 	const struct why_queue *queue = untimed->queue;
 
 	if (!untimed->by_table || !queue || !untimed->object || queue->address != untimed->object ||
-	    queue->nobody == 0 || queue->last_wake > untimed->since || why_is_served(evidence, untimed) ||
-	    queue->nobody_stamp < untimed->since + why_ms(evidence, QUEUED_MS) ||
+	    queue->nobody == 0 || queue->spares || queue->last_wake > untimed->since ||
+	    why_is_served(evidence, untimed) ||
+	    queue->nobody_stamp < untimed->since + why_ms(evidence, WHY_QUEUED_MS) ||
 	    one->ticks < why_ms(evidence, LONG_MS))
 		return;
 	one->reason = MISSED;

@@ -382,9 +382,8 @@ struct why_irq_waker {
 #define WHY_WAKERS 6u
 struct why_queue {
 	uint64_t address;
-	uint64_t first; /* timestamp of the oldest event about the queue */
-	uint64_t wakes; /* number of wakeups of threads that slept on the queue */
-	uint64_t last_wake;
+	uint64_t first;		   /* timestamp of the oldest event about the queue */
+	uint64_t wakes, last_wake; /* number of wakeups of threads that slept on the queue; the newest */
 	struct why_waker waker[WHY_WAKERS]; /* threads that woke sleepers of the queue */
 	uint32_t wakers;
 	/* threads that announced a sleep on the queue; some may be missing (see `more_sleepers`) */
@@ -401,6 +400,7 @@ struct why_queue {
 	 */
 	bool by_others;
 	bool more_sleepers; /* true if some threads are not in `sleeper` */
+	bool spares;	    /* true if a wakeup found no thread during a wait that ended later */
 	uint64_t nobody;    /* number of wakeups that found no thread asleep (sched.wake_nobody) */
 	uint64_t nobody_stamp, nobody_ip;   /* timestamp and place (0: unknown) of the newest of them */
 	uint32_t nobody_thread, nobody_cpu; /* thread and CPU of the newest of them */

@@ -219,6 +219,8 @@ static void end_wait(struct why_reader *reader, struct why_queue *queue, const s
 	if (thread->blocked == 0 || thread->blocked < reader->gap_stamp)
 		return;
 	queue->waits++;
+	queue->spares |= queue->nobody && elapsed(thread->blocked, queue->nobody_stamp) >=
+						  why_ms(reader->evidence, WHY_QUEUED_MS);
 	if (thread->blocked_for == KTRX_WAIT_DEVICE)
 		add_answer(reader->evidence, queue, ticks, stamp);
 	if (ticks > queue->longest)

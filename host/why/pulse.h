@@ -9,6 +9,9 @@
 #include "why/evidence.h"
 #include "why/finding.h"
 
+/* time in ms: a thread that announces its sleep may be missing in the queue for at most this time */
+#define WHY_QUEUED_MS 100u
+
 /* Converts milliseconds to ticks. Returns 0 if the frequency of the trace is unknown. */
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 

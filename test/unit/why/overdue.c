@@ -249,6 +249,20 @@ static void wakeup_that_finds_nobody_may_come_too_early(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
+/*
+ * Some wakeups are meant for other threads than those that sleep on the queue, such as writers of a pipe. Such
+ * a wakeup found no thread during an earlier wait, too, and this wait ended later.
+ */
+static void wakeups_for_others_may_find_nobody(void **state)
+{
+	(void)state;
+	script_event(BLOCK, 1000 * MS, 0, SLEEPER, V(QUEUE), V(SLEEPER), V(KTRX_WAIT_EVENT));
+	script_event(NOBODY, 2000 * MS, 1, WAKER, V(QUEUE), V(0x77));
+	script_event(WAKE, 3000 * MS, 1, WAKER, V(SLEEPER));
+	wakeup_during_wait(5000, 3000);
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
 /* Another thread that slept on the queue was woken in the meantime, so the sleepers are woken in turn. */
 static void sleeper_of_a_queue_that_wakes_others_may_wait(void **state)
 {
@@ -557,6 +571,7 @@ int main(void)
 		TEST(silent_machine_is_not_overdue),
 		TEST(wakeup_that_finds_nobody_during_the_wait_is_likely_missed),
 		TEST(wakeup_that_finds_nobody_may_come_too_early),
+		TEST(wakeups_for_others_may_find_nobody),
 		TEST(sleeper_of_a_queue_that_wakes_others_may_wait),
 		TEST(row_shows_missing_periodic_wakeup),
 		TEST(wakeup_by_an_idle_thread_is_one_by_an_interrupt),
