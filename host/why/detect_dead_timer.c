@@ -426,7 +426,7 @@ static int look_at_all(const struct why_evidence *evidence, struct why_findings 
 }
 
 /*
- * A timer that was never started: a CPU never had a tick, while a CPU other than CPU 0 has ticks. This proves
+ * A timer that was never started: a CPU never had a tick, while two or more other CPUs have ticks. This proves
  * nothing in a kernel that stops ticks that are not needed. So timed sleeps of threads on this CPU must be
  * late, and no others. Or the CPU works, and a thread waits for its turn there, or another CPU's ticks come
  * even if no thread is to be woken.
@@ -498,7 +498,7 @@ static bool is_unstarted(const struct why_evidence *evidence, const struct why_c
 		one->late = 0;
 	if (why_could_take_ticks(evidence, cpu)) {
 		one->waits = waits_for_turn(evidence, cpu, &one->since);
-		one->needless = ticks_needlessly(evidence, cpu);
+		one->needless = why_is_there_for_long(evidence, cpu) ? ticks_needlessly(evidence, cpu) : NULL;
 	}
 	return one->late || one->waits || one->needless;
 }

@@ -77,33 +77,43 @@ bool why_could_take_ticks(const struct why_evidence *evidence, const struct why_
 		cpu->row.mode == KTRX_MODE_USER || why_age(evidence, cpu->last_stamp) < moment);
 }
 
-/*
- * Returns whether the CPU has had regular ticks up to now, and not only CPU 0, which in some kernels gets the
- * ticks for all.
- */
+/* Returns whether the CPU has had regular ticks up to now. */
 static bool has_own_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return cpu->number != 0 && cpu->row.heartbeats >= OWN_TICKS && !why_is_silent(evidence, cpu);
+	return cpu->row.heartbeats >= OWN_TICKS && !why_is_silent(evidence, cpu);
 }
 
 const struct why_cpu *why_ticks_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	if (evidence->info->frequency == 0 || !cpu->has_row || !cpu->row.online || cpu->row.heartbeats ||
-	    why_age(evidence, cpu->first_stamp) < why_ms(evidence, QUIET_MS))
-		return NULL;
-	for (uint32_t n = 0; n < evidence->cpus; n++) {
-		const struct why_cpu *other = &evidence->cpu[n];
-		const struct why_irq_kind *tick = why_most_frequent(other);
+	const struct why_cpu *found = NULL;
+	uint32_t ticking = 0;
 
-		if (has_own_ticks(evidence, other) && !(tick && has_taken(cpu, tick->number)))
-			return other;
+	if (evidence->info->frequency == 0 || !cpu->has_row || !cpu->row.online || cpu->row.heartbeats ||
+	    why_ticks_always(cpu) ||
+	    (!cpu->cut && why_age(evidence, cpu->first_stamp) < why_ms(evidence, QUIET_MS)))
+		return NULL;
+	for (uint32_t n = 0; n < evidence->cpus && (ticking < 2 || !found); n++) {
+		const struct why_cpu *other = &evidence->cpu[n];
+		const struct why_irq_kind *tick;
+
+		if (!has_own_ticks(evidence, other))
+			continue;
+		ticking++;
+		tick = why_most_frequent(other);
+		if (!found && n > 0 && !(tick && has_taken(cpu, tick->number)))
+			found = other;
 	}
-	return NULL;
+	return ticking < 2 ? NULL : found;
+}
+
+bool why_is_there_for_long(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->first_stamp && why_age(evidence, cpu->first_stamp) >= why_ms(evidence, QUIET_MS);
 }
 
 /*
  * Returns whether it is unknown why the CPU has no ticks: it runs threads, never had a tick or has none any
- * more, and CPU 0 or another CPU has ticks. Some kernels let only CPU 0 have ticks, or stop the tick of a CPU
+ * more, and CPU 0 or another CPU has ticks. Some kernels let only one CPU have ticks, or stop the tick of a CPU
  * that runs a single thread.
  */
 static bool lacks_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)

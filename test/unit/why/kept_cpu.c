@@ -135,6 +135,9 @@ struct unstarted {
 	bool ticked;	       /* CPU 2 took the interrupt of the timer, without a heartbeat */
 	bool sleeps;	       /* the sleep of a thread that last ran on CPU 2 is late */
 	bool late_on_1;	       /* so is a sleep of a thread that last ran on CPU 1 */
+	bool alone;	       /* CPU 1 is the only CPU with ticks */
+	bool own;	       /* CPU 2 takes interrupts with a number of its own, each 10 ms */
+	uint64_t kept_ms;      /* the ring of CPU 2 has been overwritten, and covers this time; 0: all */
 	bool found;
 };
 
@@ -152,7 +155,7 @@ static void run_without_timer(const struct unstarted *one)
 	script_info()->cpus = 3;
 	why_cpu_row(2, one->idles ? KTRX_MODE_IDLE : KTRX_MODE_KERNEL);
 	script_type(FAULT + 1, "sched", "wake", "u32 thread");
-	for (uint64_t at = 10 * MS; at <= LAST; at += (one->tickless ? 100 : 10) * MS)
+	for (uint64_t at = 10 * MS; !one->alone && at <= LAST; at += (one->tickless ? 100 : 10) * MS)
 		why_tick(at, 0, IDLE0, KERNEL);
 	for (uint64_t at = 10 * MS; one->idle_tick_ms && at <= LAST; at += one->idle_tick_ms * MS)
 		why_tick(at, 1, IDLE1, KERNEL);
@@ -163,11 +166,16 @@ static void run_without_timer(const struct unstarted *one)
 	script_cpu(2)->interrupts = one->interrupts;
 	script_cpu(2)->interrupts_stamp = SINCE;
 	script_cpu(2)->now = LAST - 40 * MS;
-	why_runs_on(2, SINCE, 0, WORKER);
+	if (!one->kept_ms)
+		why_runs_on(2, SINCE, 0, WORKER);
 	if (one->ticked)
 		why_interrupt(SINCE + 1, 2, WORKER, TIMER, KERNEL, EARLY);
-	for (uint64_t at = SINCE + 10 * MS; at <= LAST; at += 50 * MS)
+	script_ring(2)->overwritten = one->kept_ms ? 1000 : 0;
+	for (uint64_t at = one->kept_ms ? LAST - one->kept_ms * MS : SINCE + 10 * MS; at <= LAST;
+	     at += 50 * MS)
 		script_event(OTHER, at, 2, WORKER);
+	for (uint64_t at = SINCE + 15 * MS; one->own && at <= LAST; at += 10 * MS)
+		why_interrupt(at, 2, WORKER, DEVICE, KERNEL, EARLY);
 	if (one->sleeps)
 		sleeps_late(CLIENT + 1, 2);
 	if (one->late_on_1)
@@ -197,6 +205,15 @@ static const struct unstarted unstarted[] = {
 	{ 0, .sleeps = true, .idles = true, .interrupts = KTRX_INTERRUPTS_ON },
 	/* the hook for heartbeats is missing there */
 	{ 10, .waits = true, .interrupts = KTRX_INTERRUPTS_ON, .ticked = true },
+	/* the machine has started on CPU 1, and only this CPU gets ticks in this kernel */
+	{ 10, .interrupts = KTRX_INTERRUPTS_ON, .alone = true },
+	{ 10, .waits = true, .interrupts = KTRX_INTERRUPTS_ON, .alone = true },
+	/* the interrupt of the timer has another number on each CPU, and the hook for heartbeats is missing */
+	{ 10, .interrupts = KTRX_INTERRUPTS_ON, .own = true },
+	/* the CPU is busy, so its ring soon contains new events only */
+	{ 100, .waits = true, .interrupts = KTRX_INTERRUPTS_ON, .kept_ms = 600, .found = true },
+	/* the CPU may have been switched on a moment ago */
+	{ 10, .interrupts = KTRX_INTERRUPTS_ON, .kept_ms = 600 },
 };
 
 static void timer_that_was_never_started_is_found(void **state)
