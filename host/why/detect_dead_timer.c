@@ -2,6 +2,7 @@
 /* Timers that no longer tick although a tick should have woken sleeping threads. */
 #include <elf.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "why/finding.h"
 #include "why/pulse.h"
@@ -475,27 +476,15 @@ struct unstarted {
 	uint32_t late;			 /* number of sleeps that are late */
 };
 
-/* Returns how many sleeps of threads are late that last ran on CPUs other than this one. */
-static uint32_t late_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	const struct why_thread *longest;
-	uint32_t late = 0;
-
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (n != cpu->number)
-			late += why_late_sleeps(evidence, &evidence->cpu[n], true, &longest);
-	return late;
-}
-
+/* `late`: late sleeps of threads that last ran on the CPU; `total`: number of all late sleeps */
 static bool is_unstarted(const struct why_evidence *evidence, const struct why_cpu *cpu,
-			 struct unstarted *one)
+			 const struct why_late *late, uint32_t total, struct unstarted *one)
 {
 	*one = (struct unstarted){ .other = why_ticks_elsewhere(evidence, cpu) };
 	if (!one->other)
 		return false;
-	one->late = why_late_sleeps(evidence, cpu, true, &one->sleeps);
-	if (one->late && late_elsewhere(evidence, cpu))
-		one->late = 0;
+	one->late = late->count == total ? total : 0;
+	one->sleeps = late->longest;
 	if (why_could_take_ticks(evidence, cpu)) {
 		one->waits = waits_for_turn(evidence, cpu, &one->since);
 		one->needless = why_is_there_for_long(evidence, cpu) ? ticks_needlessly(evidence, cpu) : NULL;
@@ -536,43 +525,51 @@ static void say_unstarted(const struct why_evidence *evidence, const struct why_
 }
 
 static int found_unstarted(const struct why_evidence *evidence, struct why_findings *findings,
-			   const struct why_cpu *cpu)
+			   const struct why_cpu *cpu, const struct unstarted *found)
 {
 	const struct why_irq_kind *tick;
 	struct why_finding *finding;
-	struct unstarted one;
 	char ticks[WHY_WORDS];
 
-	if (!is_unstarted(evidence, cpu, &one))
-		return 0;
 	finding = why_finding_new(findings, WHY_DEAD_TIMER, FINDING_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	tick = why_most_frequent(one.other);
+	tick = why_most_frequent(found->other);
 	finding_say(finding->base.what,
 		    "the timer of CPU %" PRIu32 " was never started: the CPU never had a tick", cpu->number);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_age(evidence, cpu->first_stamp) });
 	finding_evidence(&finding->base,
 			 "CPU %" PRIu32 " has had %" PRIu64 " ticks of its own, the last one %s ago",
-			 one.other->number, one.other->row.heartbeats,
-			 why_say_ticks(evidence, why_age(evidence, one.other->row.heartbeat_stamp), ticks,
+			 found->other->number, found->other->row.heartbeats,
+			 why_say_ticks(evidence, why_age(evidence, found->other->row.heartbeat_stamp), ticks,
 				       sizeof(ticks)));
 	if (tick)
 		finding_evidence(&finding->base,
 				 "interrupt %" PRIu32 " came %" PRIu64
 				 " times there, and never on CPU %" PRIu32 ", in this trace",
 				 tick->number, tick->entered, cpu->number);
-	say_unstarted(evidence, cpu, &one, finding);
+	say_unstarted(evidence, cpu, found, finding);
 	return 0;
 }
 
 static int look_for_unstarted(const struct why_evidence *evidence, struct why_findings *findings)
 {
+	struct why_late *late;
+	struct unstarted one;
+	uint32_t total;
 	int error = 0;
 
-	for (uint32_t n = 0; n < evidence->cpus && !why_waits_mean_nothing(evidence) && !error; n++)
-		error = found_unstarted(evidence, findings, &evidence->cpu[n]);
+	if (why_waits_mean_nothing(evidence) || evidence->cpus < 3)
+		return 0;
+	late = malloc(evidence->cpus * sizeof(*late));
+	if (!late)
+		return KTREAD_E_MEMORY;
+	total = why_late_on_cpus(evidence, late);
+	for (uint32_t n = 0; n < evidence->cpus && !error; n++)
+		if (is_unstarted(evidence, &evidence->cpu[n], &late[n], total, &one))
+			error = found_unstarted(evidence, findings, &evidence->cpu[n], &one);
+	free(late);
 	return error;
 }
 

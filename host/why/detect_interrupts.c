@@ -290,7 +290,7 @@ static bool is_in_vain(const struct why_evidence *evidence, const struct why_cpu
 		return false;
 	*storm = storm_of(&cpu->interrupts, kind);
 	storm->span = busy_ticks(kind);
-	storm->late = why_late_sleeps(evidence, cpu, false, &longest);
+	storm->late = why_late_sleeps(evidence, cpu, &longest);
 	return storm->late > 0;
 }
 
@@ -340,7 +340,7 @@ static void say_late(const struct why_evidence *evidence, const struct why_cpu *
 	const struct why_thread *longest;
 	char who[WHY_WORDS], ticks[WHY_WORDS];
 
-	if (why_late_sleeps(evidence, cpu, false, &longest) == 0)
+	if (why_late_sleeps(evidence, cpu, &longest) == 0)
 		return;
 	finding_evidence(&finding->base,
 			 "%" PRIu32

@@ -132,7 +132,7 @@ static uint64_t past_since(const struct why_evidence *evidence, const struct why
 		       : 0;
 }
 
-uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu, bool there,
+uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			 const struct why_thread **longest)
 {
 	uint64_t first = UINT64_MAX;
@@ -143,8 +143,7 @@ uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_c
 		const struct why_thread *thread = &evidence->thread[n];
 		const uint64_t since = past_since(evidence, thread);
 
-		if (since == 0 || (there ? &evidence->cpu[thread->holder.cpu]
-					 : ticking_for(evidence, thread->holder.cpu)) != cpu)
+		if (since == 0 || ticking_for(evidence, thread->holder.cpu) != cpu)
 			continue;
 		count++;
 		if (since >= first)
@@ -153,6 +152,28 @@ uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_c
 		first = since;
 	}
 	return count;
+}
+
+uint32_t why_late_on_cpus(const struct why_evidence *evidence, struct why_late *late)
+{
+	uint32_t total = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		late[n] = (struct why_late){ .since = UINT64_MAX };
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const uint64_t since = past_since(evidence, &evidence->thread[n]);
+		struct why_late *one = since ? &late[evidence->thread[n].holder.cpu] : NULL;
+
+		if (!one)
+			continue;
+		total++;
+		one->count++;
+		if (since >= one->since)
+			continue;
+		one->since = since;
+		one->longest = &evidence->thread[n];
+	}
+	return total;
 }
 
 static int found_past(const struct why_evidence *evidence, struct why_findings *findings,

@@ -70,12 +70,21 @@ int why_untimed_find_late(struct why_untimed_list *list, const struct why_eviden
 void why_untimed_free(struct why_untimed_list *list);
 
 /*
- * Returns how many threads sleep long after their deadline. Counts the threads that last ran on this CPU if
- * `there` is true, and otherwise the threads whose sleeps the ticks of this CPU, which still come, should
- * end. Sets *longest to the thread whose deadline passed first, or to NULL.
+ * Returns how many threads sleep long after their deadline although the ticks of this CPU, which should end
+ * these sleeps, still come. Sets *longest to the thread whose deadline passed first, or to NULL.
  */
-uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu, bool there,
+uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			 const struct why_thread **longest);
+
+/* The late sleeps of threads that last ran on one CPU. */
+struct why_late {
+	uint32_t count;
+	const struct why_thread *longest; /* the thread whose deadline passed first; NULL: none */
+	uint64_t since;			  /* its deadline */
+};
+
+/* Fills in an element of late[] for each CPU. Returns the number of all late sleeps. */
+uint32_t why_late_on_cpus(const struct why_evidence *evidence, struct why_late *late);
 
 /* Returns the number of ticks from the beginning of the wait to the last activity of the machine. */
 uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why_untimed *untimed);
