@@ -223,14 +223,19 @@ static bool stands_still(const struct why_evidence *evidence, const struct why_c
 }
 
 /*
- * Returns whether the newest interrupts may be timer ticks that the kernel missed during a pause of the host,
- * and now handles one after the other: the CPU took other interrupts before them, and a storm lasts longer.
+ * Returns whether the newest interrupts may be a burst: the CPU took other interrupts before them, and a storm
+ * lasts longer. After a pause of the host, the kernel handles all timer ticks that it missed, one after the
+ * other. A device that has a pause between most of its interrupts may have a burst of work; timer ticks may
+ * come in such a burst.
  */
-static bool may_be_missed_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static bool may_be_burst(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
+	const struct why_irq_kind *kind = why_newest_kind(interrupts);
 
-	return are_ticks(cpu) && !why_has_stopped(evidence, cpu) && interrupts->entered > interrupts->run &&
+	return (are_ticks(cpu) || (kind && kind->handled && !is_dense(kind) &&
+				   elapsed(kind->after, kind->last) < why_ms(evidence, FLOOD_MS))) &&
+	       !why_has_stopped(evidence, cpu) && interrupts->entered > interrupts->run &&
 	       elapsed(interrupts->run_first, interrupts->stamp) < why_ms(evidence, FLOOD_MS);
 }
 
@@ -298,7 +303,7 @@ static bool has_storm(const struct why_evidence *evidence, const struct why_cpu 
 {
 	return evidence->info->frequency &&
 	       (is_in_vain(evidence, cpu, storm) ||
-		(is_storm(evidence, cpu, storm) && !may_be_missed_ticks(evidence, cpu)) ||
+		(is_storm(evidence, cpu, storm) && !may_be_burst(evidence, cpu)) ||
 		is_flood(evidence, cpu, storm));
 }
 

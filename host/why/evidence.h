@@ -70,7 +70,6 @@ struct why_irq_kind {
 	uint64_t ended; /* number of the interrupts counted in `entered` that had an EOI */
 	/* number of these interrupts that came right after the handler of the previous one had returned */
 	uint64_t close;
-	uint64_t inside; /* number of ticks that the outermost handlers of these interrupts took */
 	/* number and total length in ticks of the intervals between two of them that are longer than 1 ms */
 	uint64_t pauses, paused;
 	/*
@@ -80,8 +79,9 @@ struct why_irq_kind {
 	uint64_t woke_nobody;
 	/* as `woke_nobody`, but it is unknown whether a thread was woken: wakeups were not recorded */
 	uint64_t woke_unknown;
-	uint64_t first, last; /* timestamps of the first and last interrupt */
-	uint64_t handled;     /* number of ticks in handlers that interrupted no other handler */
+	/* timestamps of the first and last interrupt, and of the first one after the newest pause */
+	uint64_t first, last, after;
+	uint64_t handled; /* number of ticks in handlers that interrupted no other handler */
 };
 
 /* A period in which a CPU took no interrupt and ran only one thread, which is no idle thread. */

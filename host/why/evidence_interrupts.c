@@ -157,10 +157,11 @@ static void count_entry(const struct why_reader *reader, struct why_interrupts *
 	if (!kind)
 		return;
 	if (kind->entered++ == 0) {
-		kind->first = stamp;
+		kind->first = kind->after = stamp;
 	} else if (elapsed(kind->last, stamp) > why_ms(reader->evidence, 1)) {
 		kind->pauses++;
 		kind->paused += elapsed(kind->last, stamp);
+		kind->after = stamp;
 	}
 	kind->last = stamp;
 	kind->ended += interrupts->over;

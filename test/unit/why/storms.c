@@ -395,6 +395,50 @@ static void ticks_that_fill_the_ring_are_a_storm(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
 }
 
+/*
+ * A network card interrupts a thread each 5 ms, for `before` packets, and then for `count` packets, one after the
+ * other: its line stays active while there are packets. Ticks come each 10 ms.
+ */
+static void packets_at_one_place(uint32_t before, uint32_t count)
+{
+	const uint64_t begin = 10001 * MS, end = begin + count * 40000;
+
+	why_ticks(begin - 50 * MS, end, 0, IDLE0, KERNEL);
+	why_ticks(10000 * MS - before * 5 * MS, end, 1, WORKER, KERNEL);
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	for (uint64_t n = 1; n <= before; n++)
+		why_interrupt(begin + 2 * MS - n * 5 * MS, 1, WORKER, DEVICE, KERNEL, EARLY);
+	for (uint64_t n = 0; n < count; n++)
+		why_interrupt(begin + n * 40000, 1, WORKER, DEVICE, KERNEL, EARLY);
+	script_sort();
+}
+
+static void burst_of_packets_at_one_place_is_no_storm(void **state)
+{
+	(void)state;
+	packets_at_one_place(200, 100);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/* The line never becomes inactive. */
+static void packets_without_end_are_a_storm(void **state)
+{
+	(void)state;
+	packets_at_one_place(200, 940);
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+}
+
+/* The card has worked for long, so the storm is a small part of its interrupts. */
+static void storm_after_a_long_time_is_found(void **state)
+{
+	(void)state;
+	packets_at_one_place(1000, 2700);
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
@@ -406,6 +450,9 @@ int main(void)
 		TEST(ticks_that_were_missed_are_no_storm),
 		TEST(missed_ticks_at_one_place_are_no_storm),
 		TEST(ticks_that_fill_the_ring_are_a_storm),
+		TEST(burst_of_packets_at_one_place_is_no_storm),
+		TEST(packets_without_end_are_a_storm),
+		TEST(storm_after_a_long_time_is_found),
 		TEST(ticks_at_two_instructions_are_only_possibly_a_storm),
 		TEST(ticks_of_usual_timers_are_no_storm),
 		TEST(ticks_every_microsecond_are_a_storm),
