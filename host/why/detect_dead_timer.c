@@ -427,10 +427,10 @@ static int look_at_all(const struct why_evidence *evidence, struct why_findings 
 }
 
 /*
- * A timer that was never started: a CPU never had a tick, while two or more other CPUs have ticks. This proves
- * nothing in a kernel that stops ticks that are not needed. So timed sleeps of threads on this CPU must be
- * late, and no others. Or the CPU works, and a thread waits for its turn there, or another CPU's ticks come
- * even if no thread is to be woken.
+ * A timer that was never started: a CPU never had a tick, while two or more other CPUs have ticks. This
+ * proves nothing in a kernel that stops ticks that are not needed. So timed sleeps of threads on this CPU
+ * must be late, and no others. Or the CPU works, and a thread waits for its turn there, or another CPU's
+ * ticks come even if no thread is to be woken.
  */
 
 #define TURN_MS 2000u /* minimum time in ms for which a thread has waited for its turn */

@@ -223,10 +223,10 @@ static bool stands_still(const struct why_evidence *evidence, const struct why_c
 }
 
 /*
- * Returns whether the newest interrupts may be a burst: the CPU took other interrupts before them, and a storm
- * lasts longer. After a pause of the host, the kernel handles all timer ticks that it missed, one after the
- * other. A device that has a pause between most of its interrupts may have a burst of work; timer ticks may
- * come in such a burst.
+ * Returns whether the newest interrupts may be a burst: the CPU took other interrupts before them, and a
+ * storm lasts longer. After a pause of the host, the kernel handles all timer ticks that it missed, one after
+ * the other. A device that has a pause between most of its interrupts may have a burst of work; timer ticks
+ * may come in such a burst.
  */
 static bool may_be_burst(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -213,8 +213,8 @@ const struct why_irq_kind *why_most_frequent(const struct why_cpu *cpu);
 bool why_could_take_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
  * Returns a CPU with regular ticks of its own if `cpu` is online and has never had a tick. Returns NULL if
- * `cpu` has had a tick or takes interrupts as regularly as ticks, or if fewer than two CPUs have ticks, so that
- * perhaps only one CPU gets ticks in this kernel.
+ * `cpu` has had a tick or takes interrupts as regularly as ticks, or if fewer than two CPUs have ticks, so
+ * that perhaps only one CPU gets ticks in this kernel.
  */
 const struct why_cpu *why_ticks_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /* Returns whether events show that the CPU has run for so long that its timer should have been started. */

@@ -113,8 +113,8 @@ bool why_is_there_for_long(const struct why_evidence *evidence, const struct why
 
 /*
  * Returns whether it is unknown why the CPU has no ticks: it runs threads, never had a tick or has none any
- * more, and CPU 0 or another CPU has ticks. Some kernels let only one CPU have ticks, or stop the tick of a CPU
- * that runs a single thread.
+ * more, and CPU 0 or another CPU has ticks. Some kernels let only one CPU have ticks, or stop the tick of a
+ * CPU that runs a single thread.
  */
 static bool lacks_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
