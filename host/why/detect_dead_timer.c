@@ -495,16 +495,19 @@ static bool is_unstarted(const struct why_evidence *evidence, const struct why_c
 static void say_unstarted(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			  const struct unstarted *one, struct why_finding *finding)
 {
-	char who[WHY_WORDS], runs[WHY_WORDS], ticks[WHY_WORDS];
+	char who[WHY_WORDS], runs[WHY_WORDS], ticks[WHY_WORDS], more[WHY_WORDS] = "";
 
+	if (one->late > 1)
+		why_say(more, sizeof(more), ", and so should %" PRIu32 " more thread%s", one->late - 1,
+			finding_plural(one->late - 1));
 	if (one->late) {
 		finding_evidence(&finding->base,
-				 "%s, which last ran there, should have been woken %s ago, and %" PRIu32
-				 " more thread%s there, too; elsewhere, no sleep is late",
+				 "%s, which last ran there, should have been woken %s ago%s; elsewhere, no "
+				 "sleep is late",
 				 why_say_actor(evidence, one->sleeps->id + 1, who, sizeof(who)),
 				 why_say_ticks(evidence, why_age(evidence, one->sleeps->holder.deadline),
 					       ticks, sizeof(ticks)),
-				 one->late - 1, finding_plural(one->late - 1));
+				 more);
 		why_finding_actor(finding, (struct why_actor){ .id = one->sleeps->id + 1,
 							       .waits = one->sleeps->holder.object });
 	}

@@ -230,6 +230,8 @@ static void timer_that_was_never_started_is_found(void **state)
 		assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 		why_says("the timer of CPU 2 was never started: the CPU never had a tick");
 		why_says("times there, and never on CPU 2");
+		if (unstarted[n].sleeps)
+			why_says("should have been woken 7.49 s ago; elsewhere, no sleep is late");
 		if (unstarted[n].waits)
 			why_says(
 				"thread 6 (client) has been runnable on CPU 2 for 7.49 s, while thread 5 (worker) "
