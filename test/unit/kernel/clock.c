@@ -70,9 +70,15 @@ static uint64_t as_counted(uint64_t ns, uint32_t cpu)
 static atomic_int answers_left;
 static atomic_uint attempt;
 
+/*
+ * Reads this CPU's clock. A CPU that waits for another CPU reads its clock again and again. The processor then
+ * goes to the thread of the other CPU: on a busy host, both threads rarely run at the same time.
+ */
 uint64_t skew_clock(void)
 {
 	uint64_t stamp = as_counted(now_ns(), skew_cpu);
+
+	sched_yield();
 
 	if (skew_cpu == 0 && answers_left > 0 && --answers_left == 0)
 		for (unsigned during = attempt; attempt == during;)
