@@ -78,11 +78,11 @@ static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slo
 	return ktread_corrected(ring->trace, record_cpu(ring, slot), stamp);
 }
 
-/* Inserts an item in the order of timestamps, but at most `reorder` places before the last item. */
+/* Inserts an item in the order of timestamps, but at most KTREAD_REORDER places before the last item. */
 static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
 {
 	uint32_t at = ring->items++;
-	uint32_t least = at > ring->reorder ? at - ring->reorder : 0;
+	uint32_t least = at > KTREAD_REORDER ? at - KTREAD_REORDER : 0;
 
 	for (; at > least && ring->item[at - 1].stamp > item.stamp; at--)
 		ring->item[at] = ring->item[at - 1];

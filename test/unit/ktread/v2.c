@@ -267,6 +267,24 @@ static void nested_records_are_put_in_order(void **state)
 	writer_close(&writer);
 }
 
+/*
+ * A ring with few records, such as the boot ring, is read as a whole. So all its records are put in order, even
+ * if each CPU was held up between reserving a slot and reading the clock.
+ */
+static void few_records_are_put_in_order(void **state)
+{
+	for (unsigned records = 2; records <= 64; records++) {
+		struct writer writer;
+
+		begin(&writer, 2);
+		for (unsigned i = 0; i < records; i++)
+			put_switch(&writer, 0, 1000 + 10 * (records - i), i);
+		assert_true(drain_exact(open_writer(&writer), 0) == records);
+		writer_close(&writer);
+	}
+	(void)state;
+}
+
 static void extension_block_is_decoded(void **state)
 {
 	struct writer writer;
@@ -478,6 +496,7 @@ int main(void)
 		cmocka_unit_test(impossible_frequency_is_unknown),
 		cmocka_unit_test(times_that_do_not_fit_are_reported),
 		cmocka_unit_test(nested_records_are_put_in_order),
+		cmocka_unit_test(few_records_are_put_in_order),
 		cmocka_unit_test(extension_block_is_decoded),
 		cmocka_unit_test(extension_parts_are_decoded_by_their_bits),
 		cmocka_unit_test(cut_off_end_is_counted),
