@@ -57,6 +57,12 @@ void views_write(struct base_output *out);
 /* ---- Facts about the kernel that recorded the trace, read once ---- */
 
 #define FACTS_CPUS_MAX 4096u
+/*
+ * Number of records of a CPU that may be held up at one time, because an interrupt or another thread came after
+ * the record's slot was reserved and before the clock was read: their timestamps are later than those of
+ * the slots after them, although no clock goes back.
+ */
+#define FACTS_HELD_UP 3u
 
 struct facts_cpu {
 	/*
@@ -65,11 +71,17 @@ struct facts_cpu {
 	struct ktrx_cpu row;
 	uint64_t own;	    /* number of the CPU's events in its own ring */
 	uint64_t elsewhere; /* number of the CPU's events in other rings, such as the boot ring */
+	/* the CPU's latest timestamps in ring `latest_ring`, in descending order; 0 if there are fewer */
+	uint64_t latest[FACTS_HELD_UP + 1];
+	uint32_t latest_ring;
 };
 
 struct facts_ring {
-	uint64_t first, last; /* timestamps of the first and last event of the ring; 0 if it has no event */
-	/* maximum number of ticks by which the clock went back between two consecutive events */
+	uint64_t first; /* timestamp of the first event of the ring; 0 if it has no event */
+	/*
+	 * maximum number of ticks by which an event is earlier than more than FACTS_HELD_UP events that the
+	 * same CPU recorded before it
+	 */
 	uint64_t back;
 	bool decided; /* true if `first` is set */
 };

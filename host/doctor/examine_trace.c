@@ -173,7 +173,7 @@ static void examine_clock(struct findings *report, const struct facts *facts)
 			     " ticks: two CPUs record under one number, or the counter was set back",
 			     ring, facts->ring[ring].back);
 	else if (facts->events)
-		findings_add(report, FINDING_OK, "clock", "timestamps never go back within a ring");
+		findings_add(report, FINDING_OK, "clock", "no clock goes back");
 }
 
 static void examine_heartbeats(struct findings *report, const struct facts *facts)

@@ -43,6 +43,24 @@ static void note_cpu(struct facts *facts, const struct ktread_event *event)
 	}
 }
 
+/* Requires: the events are passed as ktread_next_by_ring() returns them, one ring after another. */
+static void note_order(struct facts_cpu *cpu, struct facts_ring *ring, const struct ktread_event *event)
+{
+	uint32_t at = FACTS_HELD_UP;
+
+	if (cpu->latest_ring != event->ring)
+		memset(cpu->latest, 0, sizeof(cpu->latest));
+	cpu->latest_ring = event->ring;
+	if (event->stamp < cpu->latest[at]) {
+		if (cpu->latest[at] - event->stamp > ring->back)
+			ring->back = cpu->latest[at] - event->stamp;
+		return;
+	}
+	for (; at > 0 && cpu->latest[at - 1] < event->stamp; at--)
+		cpu->latest[at] = cpu->latest[at - 1];
+	cpu->latest[at] = event->stamp;
+}
+
 /* Records in the facts whether the event announces a sleep, and for which kind of wait. */
 static void note_sleep(struct facts *facts, const struct ktread_event *event)
 {
@@ -65,21 +83,19 @@ static void note_event(struct reading *reading, const struct ktread_event *event
 	if (facts->events++ == 0 || event->stamp < facts->first)
 		facts->first = event->stamp;
 	facts->last = event->stamp > facts->last ? event->stamp : facts->last;
-	if (!ring->decided) {
+	if (!ring->decided)
 		ring->first = event->stamp;
-		ring->decided = true;
-	} else if (event->stamp < ring->last && ring->last - event->stamp > ring->back) {
-		ring->back = ring->last - event->stamp;
-	}
-	ring->last = event->stamp;
+	ring->decided = true;
 	if (event->id <= KTRX_EVENT_MAX)
 		facts->fired[event->id / 8] |= (uint8_t)(1u << (event->id % 8));
 	if (event->callers)
 		facts->lit |= VIEW_CALLERS;
 	if (!(facts->lit & VIEW_JOINS))
 		note_sleep(facts, event);
-	if (event->cpu < FACTS_CPUS_MAX)
+	if (event->cpu < FACTS_CPUS_MAX) {
 		note_cpu(facts, event);
+		note_order(&facts->cpu[event->cpu], ring, event);
+	}
 	note_thread(reading, event->thread);
 }
 
