@@ -47,8 +47,14 @@ check "the machine runs after why" sh -c "'$ktrace' extract --json --qmp '$tmp/q
 check "why leaves no temporary files" sh -c '! ls "$0" | grep -q ktrace-' "$tmp"
 shut_down
 
-# No CPU records anything, so only a command that watches the machine can find out how much time has passed.
+# No CPU records anything, so only a command that watches the machine can find out how much time has passed. The
+# second CPU hangs some time after the first.
+stands_still() {
+	"$ktrace" why --qmp "$tmp/qmp" >"$tmp/report" 2>/dev/null
+	grep -q 'it may have been stopped for longer' "$tmp/report" && grep -qE 'has waited [1-9]\.[0-9]+ s' "$tmp/report"
+}
 boot run=self-irq
+await stands_still
 for how in qmp gdb; do
 	why "a machine that hangs as a whole, by $how" 10 --$how "$tmp/$how" --elf build/demo/x86_64/kernel.elf
 	report_has '^self-deadlock \(certain\)'
