@@ -85,7 +85,7 @@ class Input {
 			state.show(drag.from - (at.x - drag.at.x) / drawing.plot * state.length, state.length);
 		}
 		this.tip(drag ? null : at);
-		state.changed("pointer");
+		state.changed(drag?.measure ? "marks" : "pointer");
 	}
 
 	// If the pointer is close to the beginning or end of the span under it, returns that time; otherwise the time
@@ -110,6 +110,7 @@ class Input {
 		else if (hit)
 			state.select(hit);
 		state.measure = null;
+		state.changed("marks");
 	}
 
 	leave() {
@@ -288,7 +289,7 @@ class Input {
 		const time = this.state.selectedTime();
 		if (time && !this.drag) {
 			this.state.measure = time;
-			this.state.changed("pointer");
+			this.state.changed("marks");
 		}
 	}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 // The address of a view: #t=begin&d=length&sel=…, in nanoseconds. Reloading the page, or sending its address,
-// shows the same part, the same lanes, selection, marks and colours.
+// shows the same part, the same lanes, selection, marks, measurement and colours.
 "use strict";
 (function (kt) {
 // Returns a text that identifies the selection, so that it can be found again.
@@ -24,6 +24,9 @@ function foldsOf(text) {
 	}
 }
 
+// Returns the times in an address that are separated by spaces.
+const timesOf = (text) => (text || "").split(" ").filter((time) => time).map(Number).filter(Number.isFinite);
+
 // Returns an address (URL) that shows the current view again.
 kt.linkOf = function (state) {
 	const parts = new URLSearchParams({ t: Math.round(state.from), d: Math.round(state.length) });
@@ -32,8 +35,10 @@ kt.linkOf = function (state) {
 		parts.set("sel", selected);
 	if (state.layout.pinned.size)
 		parts.set("pin", [...state.layout.pinned].join(" "));
-	if (state.marks.length)
-		parts.set("marks", state.marks.map(Math.round).join(" "));
+	const measured = state.measure ? [state.measure.from, state.measure.until] : [];
+	for (const [name, times] of [["marks", state.marks], ["measure", measured]])
+		if (times.length)
+			parts.set(name, times.map(Math.round).join(" "));
 	if (state.layout.filter)
 		parts.set("lanes", state.layout.filter);
 	const folds = JSON.stringify([...state.layout.folded]);
@@ -65,14 +70,15 @@ kt.selectionFrom = function (trace, text) {
 // Shows the view that the address describes. Returns false if it describes none.
 kt.openLink = function (state, hash) {
 	const parts = new URLSearchParams(hash.replace(/^#/, ""));
-	const from = Number(parts.get("t"));
-	const length = Number(parts.get("d"));
+	const [from, length] = ["t", "d"].map((name) => Number(parts.get(name)));
 	if (!parts.has("d") || !(length > 0) || !Number.isFinite(from))
 		return false;
 	for (const key of (parts.get("pin") || "").split(" "))
 		if (state.trace.byKey.has(key))
 			state.layout.pinned.add(key);
-	state.marks = (parts.get("marks") || "").split(" ").filter((text) => text).map(Number).filter(Number.isFinite);
+	state.marks = timesOf(parts.get("marks"));
+	const [begin, until, more] = timesOf(parts.get("measure"));
+	state.measure = begin < until && more === undefined ? { from: begin, until } : null;
 	state.layout.filter = parts.get("lanes") || "";
 	state.layout.folded = new Set(foldsOf(parts.get("fold")));
 	if (kt.themeOf(hash))

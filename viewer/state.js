@@ -23,7 +23,7 @@ class State {
 	}
 
 	// Registers a function that is called with the argument of changed() after a change: "view", "selection", "scroll",
-	// "marks", "pointer", "found" or "hint".
+	// "marks" (also of the measurement), "pointer", "found" or "hint".
 	onChange(listener) {
 		this.listeners.push(listener);
 	}

@@ -217,14 +217,15 @@ async function mouse() {
 async function address() {
 	const page = await open("story.html");
 	await page.evaluate(() => ktrace.page.state.show(3e6, 7e6));
-	await press(page, "ArrowRight", "c", "t");
+	await press(page, "ArrowRight", "m", "c", "t");
 	const before = await view(page);
 	await page.waitForFunction(() => location.hash === ktrace.linkOf(ktrace.page.state));
 	await page.reload();
 	await page.waitForSelector("html[data-ready]", { state: "attached" });
 	const after = await view(page);
-	const short = (v) => [v.selected, v.lane, v.i, Math.round(v.from), v.rows, v.theme];
-	equal("a reload keeps the view, the selection, the folded lanes and the theme", short(before), short(after));
+	const short = (v) => [v.selected, v.lane, v.i, Math.round(v.from), v.rows, v.theme, v.measure];
+	result("M measures the selection", before.measure > 0, JSON.stringify(before));
+	equal("a reload keeps view, selection, measurement, folded lanes and theme", short(before), short(after));
 	await page.context().close();
 }
 

@@ -156,6 +156,19 @@ module.exports = function (test, kt, open) {
 		assert.deepStrictEqual(other.marks, []);
 	});
 
+	test("an address contains the measurement", () => {
+		const state = new kt.State(open());
+		assert.doesNotMatch(kt.linkOf(state), /measure/);
+		state.measure = { from: 3 * ms, until: 7 * ms };
+		const other = new kt.State(open());
+		assert.ok(kt.openLink(other, kt.linkOf(state)));
+		assert.deepStrictEqual(other.measure, state.measure);
+		for (const bad of ["", "5", "x y", "7 3", "1 1e999", "1 2 3"]) {
+			kt.openLink(other, "#t=0&d=5&measure=" + encodeURIComponent(bad));
+			assert.strictEqual(other.measure, null);
+		}
+	});
+
 	test("an address contains the theme if the reader chose one, and the folded lanes and groups", () => {
 		const state = new kt.State(open());
 		const link = kt.linkOf(state);
