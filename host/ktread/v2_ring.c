@@ -35,6 +35,8 @@ int ktread_v2_ring_init(struct ktread_v2_ring *ring, uint32_t rings)
 	if (ring->window < KTRX_RECORD_MAX_SLOTS)
 		ring->window = KTRX_RECORD_MAX_SLOTS;
 	ring->reorder = ring->window / 4 < KTREAD_REORDER ? ring->window / 4 : KTREAD_REORDER;
+	ring->places = ring->place->row.kind == KTRX_RING_SHARED && produced <= ring->window ? ring->window
+											     : KTREAD_REORDER;
 	ring->buffer = malloc(buffer_bytes(ring));
 	ring->item = malloc(item_bytes(ring));
 	return ring->buffer && ring->item ? 0 : ktread_fail_memory();
@@ -78,11 +80,11 @@ static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slo
 	return ktread_corrected(ring->trace, record_cpu(ring, slot), stamp);
 }
 
-/* Inserts an item in the order of timestamps, but at most KTREAD_REORDER places before the last item. */
+/* Inserts an item in the order of timestamps, but at most `places` places before the last item. */
 static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
 {
 	uint32_t at = ring->items++;
-	uint32_t least = at > KTREAD_REORDER ? at - KTREAD_REORDER : 0;
+	uint32_t least = at > ring->places ? at - ring->places : 0;
 
 	for (; at > least && ring->item[at - 1].stamp > item.stamp; at--)
 		ring->item[at] = ring->item[at - 1];

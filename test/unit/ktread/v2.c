@@ -268,21 +268,32 @@ static void nested_records_are_put_in_order(void **state)
 }
 
 /*
- * A ring with few records, such as the boot ring, is read as a whole. So all its records are put in order, even
- * if each CPU was held up between reserving a slot and reading the clock.
+ * Records the timestamps in reverse order, as if each of many CPUs was held up between reserving a slot and
+ * reading the clock. Checks that the reader returns all records in order.
  */
+static void put_in_reverse(uint32_t ring, unsigned records)
+{
+	struct writer writer;
+
+	begin(&writer, 2);
+	for (unsigned i = 0; i < records; i++)
+		put_switch(&writer, ring, 1000 + 10 * (records - i), i);
+	assert_true(drain_exact(open_writer(&writer), 0) == records);
+	writer_close(&writer);
+}
+
 static void few_records_are_put_in_order(void **state)
 {
-	for (unsigned records = 2; records <= 64; records++) {
-		struct writer writer;
-
-		begin(&writer, 2);
-		for (unsigned i = 0; i < records; i++)
-			put_switch(&writer, 0, 1000 + 10 * (records - i), i);
-		assert_true(drain_exact(open_writer(&writer), 0) == records);
-		writer_close(&writer);
-	}
 	(void)state;
+	for (unsigned records = 2; records <= 64; records++)
+		put_in_reverse(1, records);
+}
+
+static void all_records_of_a_shared_ring_are_put_in_order(void **state)
+{
+	(void)state;
+	for (unsigned records = 2; records <= SLOTS; records++)
+		put_in_reverse(0, records);
 }
 
 static void extension_block_is_decoded(void **state)
@@ -497,6 +508,7 @@ int main(void)
 		cmocka_unit_test(times_that_do_not_fit_are_reported),
 		cmocka_unit_test(nested_records_are_put_in_order),
 		cmocka_unit_test(few_records_are_put_in_order),
+		cmocka_unit_test(all_records_of_a_shared_ring_are_put_in_order),
 		cmocka_unit_test(extension_block_is_decoded),
 		cmocka_unit_test(extension_parts_are_decoded_by_their_bits),
 		cmocka_unit_test(cut_off_end_is_counted),
