@@ -268,9 +268,8 @@ static bool has_ended_sleep(const struct why_evidence *evidence, const struct wh
 {
 	for (uint32_t n = 0; n < evidence->threads; n++) {
 		const struct why_thread *thread = &evidence->thread[n];
-		const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
 
-		if (on == cpu->number && thread->slept_until > stamp &&
+		if (why_cpu_of(thread) == cpu->number && thread->slept_until > stamp &&
 		    (thread->usual_sleep || thread->holder.deadline))
 			return true;
 	}

@@ -85,7 +85,7 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
  */
 static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	uint32_t cpu = thread->has_holder ? thread->holder.cpu : thread->cpu;
+	const uint32_t cpu = why_cpu_of(thread);
 
 	return cpu < evidence->cpus ? evidence->cpu[cpu].irqs.count : 0;
 }

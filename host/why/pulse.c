@@ -144,6 +144,16 @@ bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *t
 		!thread->idle && thread->id != 0);
 }
 
+/* In the row of a thread that has not run, the number of the CPU is 0. */
+uint32_t why_cpu_of(const struct why_thread *thread)
+{
+	const struct ktrx_holder *row = &thread->holder;
+
+	if (!thread->has_holder || row->state == KTRX_THREAD_UNKNOWN)
+		return thread->cpu;
+	return row->state == KTRX_THREAD_RUNNABLE && row->cause == KTRX_CAUSE_START ? KTRX_NO_CPU : row->cpu;
+}
+
 bool why_ended_well(const struct why_evidence *evidence)
 {
 	return evidence->info->outcome == KTRX_OUTCOME_EXITED && evidence->info->status == 0;

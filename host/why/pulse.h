@@ -122,6 +122,9 @@ bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock);
  */
 bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread);
 
+/* Returns the number of the CPU on which the thread runs or last ran; KTRX_NO_CPU if unknown. */
+uint32_t why_cpu_of(const struct why_thread *thread);
+
 /*
  * Returns whether the kernel reported a normal end (status 0). Threads are not stuck if they do not run after
  * that.

@@ -234,7 +234,7 @@ static void put_thread(struct base_output *out, const struct why_evidence *evide
 		       const struct why_thread *thread)
 {
 	char actor[WHY_WORDS], when[WHY_WORDS], cpu[16] = "-";
-	const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
+	const uint32_t on = why_cpu_of(thread);
 	const uint64_t seen = thread->last.count ? thread->last.event[thread->last.count - 1].stamp : 0;
 
 	if (on != KTRX_NO_CPU)

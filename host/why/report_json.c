@@ -253,7 +253,7 @@ static void put_cpu(struct base_output *out, const struct why_evidence *evidence
 static void put_thread(struct base_output *out, const struct why_evidence *evidence,
 		       const struct why_thread *thread)
 {
-	const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
+	const uint32_t on = why_cpu_of(thread);
 
 	base_json_begin(out, NULL, '{');
 	base_json_put_number(out, "thread", thread->id);

@@ -236,12 +236,8 @@ static bool has_switched(const struct why_evidence *evidence, const struct why_c
 /* Returns the CPU on which the thread is expected to run next, NULL if unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	uint32_t cpu = thread->cpu;
+	const uint32_t cpu = evidence->cpus == 1 ? 0 : why_cpu_of(thread);
 
-	if (has_state(thread))
-		cpu = thread->holder.cause == KTRX_CAUSE_START ? UINT32_MAX : thread->holder.cpu;
-	if (evidence->cpus == 1)
-		cpu = 0;
 	return cpu < evidence->cpus ? &evidence->cpu[cpu] : NULL;
 }
 

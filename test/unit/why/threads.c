@@ -12,6 +12,7 @@
 #include "unit/support/script.h"
 #include "unit/support/why_support.h"
 #include "unit/support/why_threads.h"
+#include "why/pulse.h"
 
 /* ---- Starvation ---------------------------------------------------------------------------------- */
 
@@ -66,6 +67,22 @@ static void starved_threads_with_one_cause_are_one_finding(void **state)
 	assert_int_equal(why_judge()->actors, 7);
 	assert_int_equal(why_judge()->actor[0].id, 5 + 1);
 	assert_int_equal(why_judge()->actor[1].id, 6 + 1);
+}
+
+/* In the table of the kernel, the row of such a thread has CPU 0. */
+static void cpu_of_a_thread_that_never_ran_is_unknown(void **state)
+{
+	struct ktrx_holder *worker = wait_for_a_turn(1950 * MS, 1995 * MS);
+	const struct why_evidence *evidence;
+
+	(void)state;
+	why_thread_row(20, "new", KTRX_THREAD_RUNNABLE, 0)->cause = KTRX_CAUSE_START;
+	why_thread_row(21, "locked", KTRX_THREAD_UNKNOWN, 0);
+	worker->cause = KTRX_CAUSE_WAKE;
+	evidence = why_evidence_of_script();
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		assert_int_equal(why_cpu_of(&evidence->thread[n]),
+				 evidence->thread[n].id < 20 ? 0 : KTRX_NO_CPU);
 }
 
 static void short_time_runnable_is_healthy(void **state)
@@ -355,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(runnable_thread_that_never_runs_starves),
 		TEST(starved_threads_with_one_cause_are_one_finding),
+		TEST(cpu_of_a_thread_that_never_ran_is_unknown),
 		TEST(short_time_runnable_is_healthy),
 		TEST(cpu_delayed_by_host_starves_no_thread),
 		TEST(thread_without_row_does_not_starve),
