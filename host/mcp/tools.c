@@ -32,6 +32,7 @@ enum argument_type {
 	ARGUMENT_TRACE, /* a file below the directory; USUAL_TRACE if the client gives none */
 	/* The following arguments are required. */
 	ARGUMENT_WORD,	    /* a text that does not begin with "-" */
+	ARGUMENT_ID,	    /* the same; not required after a word that is FIELD=VALUE */
 	ARGUMENT_FILE_WORD, /* name of a file below the directory */
 	ARGUMENT_QUERY,	    /* any text */
 };
@@ -64,6 +65,10 @@ static const struct argument filter[] = {
 	  "Only events from this time on, counted from the first event: '1.25' (seconds), '250ms' or "
 	  "'20us'." },
 	{ "until", ARGUMENT_TEXT, "until", "Only events up to this time, in the same form as since." },
+	{ "where", ARGUMENT_TEXT, "where",
+	  "Only events for which this expression is true, such as 'event ~ \"sched.*\" and cpu == 1 and "
+	  "next == 12': names of fields, event, cpu, thread and time, with ==, !=, <, <=, >, >=, ~, and, or, "
+	  "not." },
 	{ 0 },
 };
 
@@ -76,6 +81,8 @@ static const struct argument elf[] = {
 static const struct argument of_show[] = {
 	{ "limit", ARGUMENT_NUMBER, "limit", "Maximum number of events." },
 	{ "ids", ARGUMENT_FLAG, "ids", "true: print the id of each event, RING.SLOT." },
+	{ "registers", ARGUMENT_FLAG, "registers",
+	  "true: print the registers and stacks of the CPUs at the end of the trace instead of events." },
 	{ 0 },
 };
 
@@ -108,8 +115,9 @@ static const struct argument of_check[] = {
 
 static const struct argument of_life[] = {
 	{ "kind", ARGUMENT_WORD, NULL,
-	  "Kind of the object: thread, process, lock, page, file, space, packet or socket." },
-	{ "id", ARGUMENT_WORD, NULL, "Id of the object: a number, also hexadecimal, such as '0xffff0300'." },
+	  "Kind of the object: thread, process, lock, page, file, space, packet or socket; or, without id, "
+	  "FIELD=VALUE for any other object, such as 'queue=0xffff0300'." },
+	{ "id", ARGUMENT_ID, NULL, "Id of the object: a number, also hexadecimal, such as '0xffff0300'." },
 	{ 0 },
 };
 
@@ -180,8 +188,9 @@ static const struct mcp_tool tools[] = {
 	  { of_diff, common } },
 	{ "life",
 	  "History of one object",
-	  "Prints every event that concerns one lock, thread, file, page or other object, also if its id was "
-	  "used again for another object. Use it to find out who took, freed or wrote something.",
+	  "Prints every event that names one lock, thread, file, page or other object, also if its id was "
+	  "used again for another object. Use it to find out who took, freed or wrote something. The tool "
+	  "show, with thread, prints what a thread did.",
 	  { of_life, common } },
 	{ "sql",
 	  "Queries in SQL",
@@ -235,7 +244,8 @@ static json_t *describe(const struct mcp_tool *tool)
 	for (unsigned n = 0; n < TOOL_LISTS && tool->lists[n]; n++)
 		for (const struct argument *argument = tool->lists[n]; argument->name; argument++) {
 			json_object_set_new(properties, argument->name, schema_of(argument));
-			if (is_word(argument) && argument->type != ARGUMENT_TRACE)
+			if (is_word(argument) && argument->type != ARGUMENT_TRACE &&
+			    argument->type != ARGUMENT_ID)
 				json_array_append_new(required, json_string(argument->name));
 		}
 	return json_pack("{s:s, s:s, s:s, s:{s:s, s:o, s:o, s:b}, s:{s:b, s:b, s:b}}", "name", tool->name,
@@ -346,6 +356,7 @@ static const char *const wanted[] = {
 	[ARGUMENT_TRACE] = "the path of a file",
 	[ARGUMENT_BUDGET] = "a number of bytes from 1000 to 200000",
 	[ARGUMENT_WORD] = "a string that does not begin with -",
+	[ARGUMENT_ID] = "a string that does not begin with -",
 	[ARGUMENT_FILE_WORD] = "the path of a file",
 	[ARGUMENT_QUERY] = "a string",
 };
@@ -362,6 +373,7 @@ static bool is_valid(const struct argument *argument, const json_t *value)
 		return json_is_integer(value) && json_integer_value(value) >= BUDGET_LEAST &&
 		       json_integer_value(value) <= BUDGET_MOST;
 	case ARGUMENT_WORD:
+	case ARGUMENT_ID:
 		return json_is_string(value) && json_string_length(value) <= MCP_WORD_BYTES &&
 		       *json_string_value(value) != '-';
 	default:
@@ -427,12 +439,15 @@ static int add_words(struct mcp_line *line, const struct mcp_tool *tool, const j
 
 	for (unsigned n = 0; n < TOOL_LISTS && tool->lists[n]; n++)
 		for (const struct argument *argument = tool->lists[n]; argument->name; argument++) {
+			const char *last = line->word[line->count - 1];
 			const char *text = json_string_value(json_object_get(arguments, argument->name));
 
 			if (!is_word(argument))
 				continue;
 			if (!text && argument->type == ARGUMENT_TRACE)
 				text = USUAL_TRACE;
+			if (!text && argument->type == ARGUMENT_ID && strchr(last, '='))
+				continue;
 			if (!text) {
 				snprintf(why, MCP_WHY, "the tool %s needs the argument %s", tool->name,
 					 argument->name);

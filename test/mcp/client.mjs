@@ -29,7 +29,7 @@ console.log(`read only ${tools.every((tool) => tool.annotations.readOnlyHint)}`)
 // A value for each argument. The test fails if a tool has an argument that is not in this list.
 const values = {
 	trace: 'v2.ktrx', json: true, budget: 5000, event: 'sched.*', thread: 12, cpu: '0-1', since: '0', until: '1s',
-	limit: 3, ids: true, all: true, begin: 'syscall.enter', end: 'syscall.exit', by: 'thread',
+	limit: 3, ids: true, all: true, where: 'cpu == 0', registers: true, begin: 'syscall.enter', end: 'syscall.exit', by: 'thread',
 	value: 'irq.enter.vector', rate: true, interval: '1ms', elf: 'kernel.elf', rules: 'test.rules',
 	kind: 'thread', id: '12', good: 'typed.ktrx', csv: true,
 	query: 'SELECT count(*) AS events FROM events', cursor: '1-0000000000000000',
@@ -38,7 +38,7 @@ const needs = { end: ['begin'], begin: ['end'], by: ['begin', 'end'], interval: 
 const text = (result) => result.content.map((part) => part.text).join('\n');
 
 for (const tool of tools) {
-	const required = tool.inputSchema.required ?? [];
+	const required = [...tool.inputSchema.required ?? [], ...('id' in tool.inputSchema.properties ? ['id'] : [])];
 	const base = Object.fromEntries([['trace', 'v2.ktrx'], ...required.map((name) => [name, values[name]])]);
 	const whole = await client.callTool({ name: tool.name, arguments: base });
 	console.log(`${tool.name} ${whole.isError ? `fails: ${text(whole)}` : 'answers'}`);
@@ -68,6 +68,10 @@ const check = text(await client.callTool({ name: 'check', arguments: { trace: 'v
 console.log(`check ${/one-wake/.test(check)}`);
 const life = text(await client.callTool({ name: 'life', arguments: { trace: 'typed.ktrx', kind: 'file', id: '0xffff0300' } }));
 console.log(`life ${/vfs.open/.test(life)}`);
+const other = text(await client.callTool({ name: 'life', arguments: { trace: 'v2.ktrx', kind: 'next=12' } }));
+console.log(`life of any object ${/sched.switch/.test(other)}`);
+const chosen = text(await client.callTool({ name: 'show', arguments: { trace: 'v2.ktrx', where: 'next == 12' } }));
+console.log(`where ${/sched.switch/.test(chosen) && !/sched.wake/.test(chosen)}`);
 const sql = text(await client.callTool({ name: 'sql', arguments: { trace: 'v2.ktrx', csv: true, query: '-- a comment\nSELECT 6 * 7 AS answer' } }));
 console.log(`sql ${/answer\s+42/.test(sql)}`);
 const lacks = await client.callTool({ name: 'life', arguments: { trace: 'v2.ktrx', kind: 'thread' } });
