@@ -302,8 +302,10 @@ static void finish(struct check *check, uint32_t index, const struct ktread *tra
 		see_end(check, index);
 	else if (rule->form == RULE_BROKEN)
 		see_broken(check, index, trace);
-	else if (rule->in_depth)
-		check->result[index].left_out += check->result[rule->depth].left_out;
+	else if (rule->in_depth) {
+		check->result[index].lacking += check->result[rule->depth].lacking;
+		check->result[index].no_room += check->result[rule->depth].no_room;
+	}
 }
 
 /*

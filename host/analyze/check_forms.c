@@ -169,7 +169,7 @@ static bool read_key(struct check *check, uint32_t index, uint32_t which, const 
 	memset(key, 0, KEYED_WORDS * sizeof(*key));
 	if (rules_key(&check->rules->rule[index], which, event, key))
 		return true;
-	check->result[index].left_out++;
+	check->result[index].lacking++;
 	return false;
 }
 
@@ -182,7 +182,7 @@ static int put(struct check *check, uint32_t index, const uint64_t key[KEYED_WOR
 {
 	int error = keyed_put(&check->table[index], key, entry);
 
-	check->result[index].left_out += !error && !*entry;
+	check->result[index].no_room += !error && !*entry;
 	return error;
 }
 
@@ -240,7 +240,7 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 
 	if (rule->thread_field[0] != '@' && !keyed_field(event, rule->thread_field, &id) &&
 	    strcmp(rule->thread_field, "thread") != 0) {
-		check->result[index].left_out++;
+		check->result[index].lacking++;
 		return;
 	}
 	thread = threads_find(check->threads, (uint32_t)id);
@@ -289,7 +289,7 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 	if (rules_hold(rule->required, rule->requirements, event, &missing))
 		check->result[index].held++;
 	else if (missing)
-		check->result[index].left_out++;
+		check->result[index].lacking++;
 	else
 		check_report(check, &violation);
 }

@@ -58,9 +58,9 @@ void views_write(struct base_output *out);
 
 #define FACTS_CPUS_MAX 4096u
 /*
- * Number of records of a CPU that may be held up at one time, because an interrupt or another thread came after
- * the record's slot was reserved and before the clock was read: their timestamps are later than those of
- * the slots after them, although no clock goes back.
+ * Number of records of a CPU that may be held up at one time, because an interrupt or another thread came
+ * after the record's slot was reserved and before the clock was read: their timestamps are later than those
+ * of the slots after them, although no clock goes back.
  */
 #define FACTS_HELD_UP 3u
 

@@ -263,11 +263,12 @@ static void say_doubts(struct ktread *trace, const struct rule *rule, const stru
 	say_switched_off(trace, result, finding);
 	say_undecided(finding, result->unknown,
 		      "sched.switch gives state 0 every time, and so does not show whether threads sleep");
-	if (result->left_out)
-		finding_evidence(finding,
-				 "left out: %" PRIu64
-				 " event%s, because a field is missing or the rule's table was full",
-				 result->left_out, plural(result->left_out));
+	if (result->lacking)
+		finding_evidence(finding, "left out: %" PRIu64 " event%s without a field that the rule uses",
+				 result->lacking, plural(result->lacking));
+	if (result->no_room)
+		finding_evidence(finding, "left out: %" PRIu64 " event%s, because the rule's table was full",
+				 result->no_room, plural(result->no_room));
 }
 
 static void say_violated(const struct violations *found, const struct rule *rule,
@@ -309,7 +310,7 @@ static bool say_rule(const struct violations *found, uint32_t n, struct finding 
 	const char *why = why_not_checked(found, n);
 
 	*finding = (struct finding){ .kind = rule->name, .mark = FINDING_NOTE };
-	finding->partial = open_of(result) || result->left_out || found->unread;
+	finding->partial = open_of(result) || result->lacking || result->no_room || found->unread;
 	if (!why && !result->violated && !finding->partial) {
 		finding->mark = FINDING_OK;
 		finding->certain = FINDING_CERTAIN;
@@ -412,7 +413,7 @@ static void put_rule_json(struct base_output *out, const struct violations *foun
 	base_json_put_number(out, "held", result->held);
 	base_json_put_number(out, "violated", result->violated);
 	base_json_put_number(out, "undecided", open_of(result));
-	base_json_put_number(out, "left_out", result->left_out);
+	base_json_put_number(out, "left_out", result->lacking + result->no_room);
 	if (result->uncertain)
 		base_json_put_number(out, "uncertain", result->uncertain);
 	if (result->violated) {

@@ -220,13 +220,13 @@ static void events_without_the_key_are_left_out(void **state)
 	script_event(EXEC, 20, 1, 2, V(7), "x")->payload_size = 0;
 	checking_run("a: never process.exec after process.exit by process");
 	checking_expect(0, 0, 0);
-	assert_int_equal(checking_result[0].left_out, 1);
+	assert_int_equal(checking_result[0].lacking, 1);
 	script_event(IRQ, 30, 0, 1, V(4))->payload_size = 0;
 	script_event(EOI, 40, 0, 1, V(4));
 	checking_run("depth d: up irq.enter, down irq.exit by irq\na: never irq.eoi while d > 0 by irq");
 	checking_expect(1, 0, 0);
-	assert_int_equal(checking_result[0].left_out, 1);
-	assert_int_equal(checking_result[1].left_out, 1);
+	assert_int_equal(checking_result[0].lacking, 1);
+	assert_int_equal(checking_result[1].lacking, 1);
 }
 
 /*
