@@ -139,6 +139,14 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 	}
 }
 
+/* Returns the address after the word "from" in the message, a return address; 0 if there is none. */
+static uint64_t caller_in(const char *message)
+{
+	const char *at = strstr(message, "from 0x");
+
+	return at ? strtoull(at + strlen("from "), NULL, 16) : 0;
+}
+
 /* Returns whether a function's name contains a word that kernels use to name their panic functions. */
 static bool names_panic(const char *function)
 {
@@ -282,9 +290,12 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 		say_stack(evidence, cpu, finding);
 	if (pc == 0 && cpu && cpu->has_registers)
 		pc = cpu->pc;
-	if (panic->stamp)
+	if (called_null_pointer(evidence, thread))
+		why_finding_actor(finding, (struct why_actor){ .id = panic->thread + 1,
+							       .pc = caller_in(panic->message) });
+	else if (panic->stamp)
 		why_finding_actor(finding,
-				  (struct why_actor){ .id = panic->thread + 1, .pc = pc, .exact = true });
+				  (struct why_actor){ .id = panic->thread + 1, .pc = pc, .exact = pc != 0 });
 	return 0;
 }
 

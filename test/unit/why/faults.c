@@ -68,10 +68,15 @@ static int begin(void **state)
 	return error ? error : begin_on(EM_X86_64);
 }
 
+static void panic_saying(const char *message)
+{
+	script_event(PANIC, LAST + MS, 0, WORKER, message);
+	script_info()->outcome = KTRX_OUTCOME_PANIC;
+}
+
 static void panic(void)
 {
-	script_event(PANIC, LAST + MS, 0, WORKER, "page fault in the kernel");
-	script_info()->outcome = KTRX_OUTCOME_PANIC;
+	panic_saying("page fault in the kernel");
 }
 
 /* ---- Panics ---------------------------------------------------------------------------------------- */
@@ -99,6 +104,32 @@ static void panic_names_faulting_instruction(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
 	assert_int_equal(why_judge()->actor[0].pc, BASE + 0x110);
 	why_says("it was handling a fault on address 0x18, by the instruction at list_remove+0x10");
+}
+
+/* No code is at address 0. The message names the caller, by a return address. */
+static void caller_is_the_place_of_a_call_of_null(void **state)
+{
+	char message[80];
+
+	(void)state;
+	script_event(FAULT, LAST, 0, WORKER, V(0), V(0));
+	snprintf(message, sizeof(message), "cannot execute 0x0, called from 0x%llx",
+		 (unsigned long long)BASE + 0x111);
+	panic_saying(message);
+	why_judge();
+	why_says("a null function pointer was called");
+	assert_string_equal(why_judge()->base.where, "thread 5 (worker) at list_remove+0x11");
+	assert_int_equal(why_judge()->actor[0].pc, BASE + 0x111);
+}
+
+static void place_of_a_call_of_null_may_be_unknown(void **state)
+{
+	(void)state;
+	script_event(FAULT, LAST, 0, WORKER, V(0), V(0));
+	panic();
+	why_judge();
+	why_says("a null function pointer was called");
+	assert_string_equal(why_judge()->base.where, "thread 5 (worker)");
 }
 
 static void finished_fault_is_not_blamed_for_panic(void **state)
@@ -493,6 +524,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(panic_in_handler_names_interrupt),
 		TEST(panic_names_faulting_instruction),
+		TEST(caller_is_the_place_of_a_call_of_null),
+		TEST(place_of_a_call_of_null_may_be_unknown),
 		TEST(finished_fault_is_not_blamed_for_panic),
 		TEST(fault_in_context_of_interrupt_is_named),
 		TEST(fault_loop_in_context_of_interrupt_is_reported),
