@@ -213,8 +213,8 @@ struct check_result {
 	 */
 	uint64_t uncertain;
 	/*
-	 * numbers of events that the rule or its depth needs and that were left out: because they lack a field
-	 * that the rule uses, and because the rule's table was full
+	 * numbers of events that the rule or its depth needs and that were left out: because they lack a
+	 * field that the rule uses, and because the rule's table was full
 	 */
 	uint64_t lacking, no_room;
 	struct check_violation first; /* the earliest violation; valid if `violated` is not 0 */
