@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/event_name.h"
 #include "base/json.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
@@ -22,6 +23,7 @@
 #define EXPRESSION_MOST 1024u
 #define FIELDS_MOST	64u
 #define TEXT_MOST	2048u /* maximum number of bytes of an event's text in JSON */
+#define OFF_NAMED	3u    /* maximum number of events that are off and are named */
 
 /*
  * A kind of object: the events and fields that identify such an object, and the events that begin and end its
@@ -375,6 +377,40 @@ static void put_matched(struct life *life)
 	}
 }
 
+/* Returns whether a field of the event identifies objects of this kind. */
+static bool names_kind(const struct ktread_type *type, const struct kind *kind)
+{
+	for (unsigned n = 0; n < type->fields; n++)
+		if (has_word(kind->fields, type->field[n].name, strlen(type->field[n].name)))
+			return true;
+	return false;
+}
+
+/* Reports that no event concerns the object, and which events that could do so are off. */
+static void say_nothing(const struct life *life)
+{
+	char names[OFF_NAMED * (ANALYZE_EVENT_NAME_MOST + 2) + 1] = "", *at = names;
+	uint32_t named = 0;
+
+	for (uint32_t id = 1; id <= ktread_info(life->trace)->types && named < OFF_NAMED; id++) {
+		const struct ktread_type *type = ktread_type(life->trace, id);
+		char name[ANALYZE_EVENT_NAME_MOST + 1];
+
+		if (!type || type->state != KTRX_STATE_OFF || !names_kind(type, life->kind))
+			continue;
+		*analyze_event_name_put(name, type) = '\0';
+		if (!strstr(names, name)) /* several events may have one name */
+			at += sprintf(at, "%s%s", named++ ? ", " : "", name);
+	}
+	if (named)
+		command_message(
+			life->args.name,
+			"%s: no event concerns this object; events of a %s are off in this trace, such as %s",
+			life->args.path, life->kind->name, names);
+	else
+		command_message(life->args.name, "%s: no event concerns this object", life->args.path);
+}
+
 /* Counts the lives, then prints them. */
 static int print_lives(struct life *life)
 {
@@ -392,7 +428,7 @@ static int print_lives(struct life *life)
 		return status;
 	life->total = life->lives;
 	if (life->total == 0)
-		command_message(life->args.name, "%s: no event concerns this object", life->args.path);
+		say_nothing(life);
 	else
 		put_matched(life);
 	memset(life->seen, 0, rings * sizeof(*life->seen));
