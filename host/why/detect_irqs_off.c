@@ -235,7 +235,8 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 		finding_evidence(&finding->base, "other CPUs took %" PRIu64 " interrupt%s in that time",
 				 quiet->others, finding_plural(quiet->others));
 	if (quiet->pc)
-		finding_evidence(&finding->base, "the next interrupt came at %s",
+		finding_evidence(&finding->base,
+				 "the next interrupt came at %s: search the code that ran before this place",
 				 why_say_place(evidence, quiet->pc, place, sizeof(place)));
 	if (interrupts->quiets > 1)
 		finding_evidence(&finding->base,
