@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that events are enabled and disabled by name, by boot argument and by trigger. Also tests counts,
- * names of threads, and the record of the end of a kernel.
+ * Tests that events are enabled and disabled by name and by boot argument. Also tests counts, names of
+ * threads, and the record of the end of a kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -218,141 +218,6 @@ static void misspelt_names_give_suggestions(void **state)
 	}
 }
 
-static void nothing_is_recorded_while_stopped(void **state)
-{
-	(void)state;
-	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	KTRACE(sched, switch, 1);
-	ktrace_stop();
-	assert_false(ktrace_is_started());
-	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, KTRX_FLAG_STOPPED);
-	KTRACE(sched, switch, 2);
-	KTRACE_EARLY(sched, switch, 2);
-	/* must not start recording again */
-	assert_int_equal(ktrace_control("mm=off"), KTRACE_OK);
-	KTRACE(sched, wake, 2);
-	ktrace_start();
-	KTRACE(mm, fault, 3);
-	KTRACE(sched, wake, 3);
-	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, 0);
-	assert_int_equal(check_ring(1)->records, 2);
-	/* the boot ring has only records of ktrace.switched */
-	for (uint32_t n = 0; n < check_ring(0)->records; n++)
-		assert_int_equal(check_ring(0)->record[n].event, fake_event("ktrace.switched")->id);
-}
-
-static void stop(void)
-{
-	ktrace_stop();
-}
-
-/* If another CPU or an NMI stops recording while this CPU changes an event, recording stays stopped. */
-static void changing_an_event_does_not_end_a_stop(void **state)
-{
-	for (int64_t n = 0; n < 8; n++) {
-		fake_reset(state);
-		fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-		fake_at(n, stop);
-		assert_int_equal(ktrace_control("sched.switch=off,sched.switch=on"), KTRACE_OK);
-		if (fake_points() <= n)
-			break;
-		KTRACE(sched, switch, 1);
-		assert_int_equal(fake_event("mm.fault")->state, KTRX_STATE_OFF);
-		assert_int_equal(check_ring(1)->records, 0);
-	}
-}
-
-static void a_stop_event_stops_all_recording_after_it_fired(void **state)
-{
-	(void)state;
-	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	assert_int_equal(ktrace_control("mm.fault=stop"), KTRACE_OK);
-	KTRACE(sched, switch, 1);
-	KTRACE(mm, fault, 1);
-	KTRACE(mm, fault, 2);
-	KTRACE(sched, switch, 2);
-	assert_false(ktrace_is_started());
-	assert_int_equal(check_ring(1)->records, 2);
-	assert_int_equal(check_ring(1)->record[1].event, fake_event("mm.fault")->id);
-}
-
-/*
- * Returns the n-th record of the boot ring as text: "FIRST-ID LAST-ID STATE". Returns "" if it is no record
- * of ktrace.switched.
- */
-static const char *switched(uint32_t n)
-{
-	const struct checked_record *record = &check_ring(0)->record[n];
-	const uint8_t *payload;
-	static char text[96];
-	uint16_t ids[2];
-
-	text[0] = '\0';
-	if (n >= check_ring(0)->records || record->event != fake_event("ktrace.switched")->id)
-		return text;
-	payload = record->payload + record->payload[0]; /* skips the extension block */
-	memcpy(ids, payload, sizeof(ids));
-	snprintf(text, sizeof(text), "%u %u %u", ids[0], ids[1], payload[4]);
-	return text;
-}
-
-/*
- * Returns the text that switched() must return if these two events change together. Which of them has the
- * lower id depends on the compiler.
- */
-static const char *expected(const char *one, const char *other, unsigned state)
-{
-	uint32_t first = fake_event(one)->id, last = fake_event(other)->id;
-	static char text[96];
-
-	snprintf(text, sizeof(text), "%u %u %u", first < last ? first : last, first < last ? last : first,
-		 state);
-	return text;
-}
-
-static void switching_a_recording_event_is_recorded(void **state)
-{
-	(void)state;
-	assert_int_equal(ktrace_control("mm=off"),
-			 KTRACE_OK); /* no event has been recorded, so the change is not recorded */
-	assert_int_equal(check_ring(0)->records, 0);
-	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	KTRACE(sched, switch, 1);
-	assert_int_equal(ktrace_control("sched=off"), KTRACE_OK);
-	KTRACE(sched, switch, 2);
-	/* no event starts or stops recording, so the change is not recorded */
-	assert_int_equal(ktrace_control("sched=off,mmio=callers1"), KTRACE_OK);
-	assert_int_equal(ktrace_control("sched.wake=both"), KTRACE_OK);
-	/* no change is recorded: sched.wake was recorded before, and still is */
-	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK);
-	assert_int_equal(check_ring(0)->records, 2);
-	assert_string_equal(switched(0), expected("sched.switch", "sched.wake", KTRX_STATE_OFF));
-	assert_string_equal(switched(1),
-			    expected("sched.wake", "sched.wake", KTRX_STATE_RECORD | KTRX_STATE_COUNT));
-	assert_int_equal(check_ring(1)->records, 1);
-	assert_int_equal(ktrace_setting_set("debug.ktr.sched_enable=-1"), KTRACE_OK);
-	assert_int_equal(check_ring(0)->records, 3);
-	assert_string_equal(switched(2), expected("sched.switch", "sched.switch", KTRX_STATE_RECORD));
-}
-
-/*
- * A stop of all recording makes no record, because recording has stopped. A start makes a record. Its range
- * of ids contains all events that were off before the start.
- */
-static void a_start_is_recorded(void **state)
-{
-	(void)state;
-	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	KTRACE(sched, switch, 1);
-	ktrace_stop();
-	assert_int_equal(check_ring(0)->records, 0);
-	ktrace_start();
-	assert_true(check_ring(0)->records > 0);
-	assert_string_not_equal(switched(0), "");
-	assert_int_equal(check_ring(0)->record[0].payload[check_ring(0)->record[0].payload[0] + 4],
-			 KTRX_STATE_RECORD);
-}
-
 static void events_may_count_without_recording(void **state)
 {
 	(void)state;
@@ -552,38 +417,15 @@ static void a_panic_stops_unless_panic_goes_on_is_set(void **state)
 	}
 }
 
-/* A kernel may stop recording before its first event, when descriptors have no ids yet. */
-static void a_stop_before_the_first_event_loses_no_id(void **state)
-{
-	const struct checked_ring *ring;
-
-	(void)state;
-	ktrace_stop();
-	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	ktrace_start();
-	KTRACE(mm, fault, 1);
-	KTRACE(mm, fault, 2);
-	ring = check_ring(1);
-	assert_int_equal(ring->invalid, 0);
-	assert_int_equal(ring->records, 2);
-	assert_int_equal(ring->record[1].event, fake_event("mm.fault")->id);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_stop_before_the_first_event_loses_no_id, fake_reset),
 		TEST(flags_change_without_the_state),
 		TEST(a_panic_stops_unless_panic_goes_on_is_set),
 		TEST(events_are_set_by_pattern),
 		TEST(events_boot_in_the_state_they_declare),
 		TEST(boot_arguments_select_groups),
 		TEST(misspelt_names_give_suggestions),
-		TEST(nothing_is_recorded_while_stopped),
-		TEST(changing_an_event_does_not_end_a_stop),
-		TEST(a_stop_event_stops_all_recording_after_it_fired),
-		TEST(switching_a_recording_event_is_recorded),
-		TEST(a_start_is_recorded),
 		TEST(events_may_count_without_recording),
 		TEST(without_counters_the_descriptor_counts),
 		TEST(an_event_turned_off_after_reserving_uses_its_slot),
