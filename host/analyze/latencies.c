@@ -150,11 +150,25 @@ static bool is_measured(struct reading *r, struct spans_owner owner, const struc
 	return latencies_is_certain(r->spans, r->gaps, r->needed[kind], owner, span, event);
 }
 
-/* Counts a dropped duration if an event that it needs was off in between. `end`: NULL if it has no end */
-static void note_switched(struct reading *r, int kind, uint64_t begin, const struct ktread_event *end)
+/*
+ * Counts a duration that is not measured. `end`: the event that ends it; NULL: the model ends it at the
+ * current event, without an end. If the current event records that events were switched on or off, and no
+ * slots are missing, the end is missing because an event was off.
+ */
+static void drop(struct reading *r, struct latencies_row *row, uint64_t begin, const struct ktread_event *end)
 {
-	if (end && gaps_switched(r->gaps, r->needed[kind], begin, end->stamp))
-		r->latencies->switched++;
+	struct switched_change change;
+	bool off;
+
+	if (end)
+		off = gaps_switched(r->gaps, r->needed[row->kind], begin, end->stamp) != 0;
+	else
+		off = switched_change_of(r->event, &change) &&
+		      !gaps_between(r->gaps, GAPS_ANYWHERE, begin, r->event->stamp);
+	if (off)
+		row->switched++;
+	else
+		row->dropped++;
 }
 
 static void pass_span(struct reading *r, struct spans_owner owner, const struct spans_span *span,
@@ -202,8 +216,7 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 	if (!row)
 		return;
 	if (!is_measured(r, owner, span, event, kind)) {
-		row->dropped++;
-		note_switched(r, kind, span->stamp, event);
+		drop(r, row, span->stamp, event);
 		return;
 	}
 	if (span->cpu == event->cpu)
@@ -275,12 +288,10 @@ static void on_change(void *context, const struct threads_change *change)
 	if (runs && waiting->stamp != 0 && change->thread->id != 0 && !r->sink &&
 	    is_selected(r, r->event, waiting->stamp)) {
 		row = row_of(r->latencies, LATENCIES_RUN_QUEUE, false, 0);
-		if (row && is_wait_measured(r, waiting->stamp)) {
+		if (row && is_wait_measured(r, waiting->stamp))
 			measure(r, row, waiting->stamp, &end, 0, 0);
-		} else if (row) {
-			row->dropped++;
-			note_switched(r, LATENCIES_RUN_QUEUE, waiting->stamp, &end);
-		}
+		else if (row)
+			drop(r, row, waiting->stamp, &end);
 	}
 	*waiting = (struct waiting){
 		.stamp = change->woken ? r->event->stamp : 0,

@@ -129,21 +129,15 @@ struct latencies_row {
 	char name[LATENCIES_NAME];
 	struct histogram ticks;
 	struct pairs_worst worst;
-	/*
-	 * number of durations that were not measured, because the end is not in the trace, slots are missing,
-	 * or an event was switched off
-	 */
+	/* number of durations that were not measured: the end is not in the trace, or slots are missing */
 	uint64_t dropped;
+	/* number of durations that were not measured: an event that they need was, or may have been, off */
+	uint64_t switched;
 };
 
 struct latencies {
 	struct latencies_row row[LATENCIES_ROWS];
 	uint32_t rows;
-	/*
-	 * number of durations that have an end, but were dropped because an event that they need was, or may
-	 * have been, off in between; part of the rows' `dropped`
-	 */
-	uint64_t switched;
 	uint64_t unpaired; /* number of spans whose beginning or end is not in the trace */
 	uint64_t left_out; /* number of durations left out because there was no room for their row */
 	uint64_t events;

@@ -12,9 +12,9 @@
 
 /*
  * Finds when events were not recorded because they were switched off: from the library's own records
- * (`ktrace.switched`), and from the event table, which has the final states. If the trace does not show when
- * recording of an event stopped, assumes that it stopped directly after the event's last record. So no
- * conclusion is drawn from a missing record.
+ * (`ktrace.switched`, `ktrace.stopped`), and from the event table, which has the final states. If the trace
+ * does not show when recording of an event stopped, assumes that it stopped directly after the event's last
+ * record. So no conclusion is drawn from a missing record.
  */
 
 /*
@@ -83,18 +83,46 @@ static int add(struct switched *s, uint32_t id, uint64_t from, uint64_t to)
 	return 0;
 }
 
+/* Reads what an event of the group `ktrace` states about the events in its range. */
+static bool read_kind(const struct ktread_event *event, struct switched_change *change)
+{
+	struct ktread_value state, until, cpu;
+
+	*change = (struct switched_change){ 0 };
+	if (strcmp(event->type->name, "switched") == 0 && ktread_value_named(event, "state", &state) >= 0) {
+		change->records = (state.number & KTRX_STATE_RECORD) != 0;
+		return true;
+	}
+	if (strcmp(event->type->name, "stopped") != 0 || ktread_value_named(event, "until", &until) < 0 ||
+	    ktread_value_named(event, "cpu", &cpu) < 0)
+		return false;
+	change->stopped = true;
+	change->until = until.number;
+	change->cpu = (uint32_t)cpu.number;
+	return true;
+}
+
 bool switched_change_read(const struct ktread_event *event, struct switched_change *change)
 {
-	struct ktread_value first, last, state;
+	struct ktread_value first, last;
 
-	if (strcmp(event->type->name, "switched") != 0 || strcmp(event->type->group, "ktrace") != 0 ||
-	    ktread_value_named(event, "first", &first) < 0 || ktread_value_named(event, "last", &last) < 0 ||
-	    ktread_value_named(event, "state", &state) < 0)
+	if (strcmp(event->type->group, "ktrace") != 0 || !read_kind(event, change) ||
+	    ktread_value_named(event, "first", &first) < 0 || ktread_value_named(event, "last", &last) < 0)
 		return false;
 	change->first = first.number <= KTRX_EVENT_MAX ? (uint32_t)first.number : KTRX_EVENT_MAX;
 	change->last = last.number <= KTRX_EVENT_MAX ? (uint32_t)last.number : KTRX_EVENT_MAX;
-	change->records = (state.number & KTRX_STATE_RECORD) != 0;
 	return true;
+}
+
+uint64_t switched_change_stamp(const struct switched_change *change, const struct ktread *trace,
+			       const struct ktread_event *event)
+{
+	uint64_t stamp;
+
+	if (!change->stopped)
+		return event->stamp;
+	stamp = ktread_clock_correct(trace, change->cpu, change->until);
+	return stamp < event->stamp ? stamp : event->stamp;
 }
 
 /*
@@ -127,7 +155,9 @@ static int switched_event(struct switched *s, const struct ktread_event *event)
 
 	if (id <= KTRX_EVENT_MAX && event->stamp > s->last[id])
 		s->last[id] = event->stamp;
-	return switched_change_of(event, &change) ? take(s, &change, event->stamp) : 0;
+	return switched_change_of(event, &change)
+		       ? take(s, &change, switched_change_stamp(&change, s->trace, event))
+		       : 0;
 }
 
 static int by_id(const void *a, const void *b)
@@ -490,6 +520,7 @@ enum recorded_family recorded_family_of(enum wellknown_kind kind)
 int recorded_create(struct recorded **recorded, const struct ktread *trace)
 {
 	const struct ktread_type *change = ktread_type_find(trace, "ktrace", "switched");
+	const struct ktread_type *stop = ktread_type_find(trace, "ktrace", "stopped");
 	struct wellknown_table *table;
 	struct recorded *r;
 
@@ -504,6 +535,7 @@ int recorded_create(struct recorded **recorded, const struct ktread *trace)
 		return KTREAD_E_MEMORY;
 	}
 	r->change = change->id;
+	r->stop = stop ? stop->id : UINT32_MAX;
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = id ? ktread_type(trace, id) : NULL;
 
@@ -524,7 +556,7 @@ static void set_off(struct recorded *r, uint32_t id, bool off)
 	r->of_spans_off += off ? 1 : UINT32_MAX;
 }
 
-unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
+unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *late)
 {
 	struct switched_change change;
 	unsigned families = 0;
@@ -538,10 +570,10 @@ unsigned recorded_event(struct recorded *r, const struct ktread_event *event, ui
 	 */
 	if (r->of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
 		set_off(r, event->id, false);
-	if (event->id != r->change || !switched_change_of(event, &change))
+	if ((event->id != r->change && event->id != r->stop) || !switched_change_of(event, &change))
 		return 0;
 	r->gaps = gaps;
-	*on = change.records;
+	*late = change.records || change.stopped;
 	for (uint32_t id = change.first; id <= change.last; id++) {
 		if (r->family[id] != RECORDED_FAMILIES)
 			families |= 1u << r->family[id];

@@ -20,20 +20,31 @@
 
 struct switched;
 
-/* Content of the library's own event ktrace.switched. */
+/* Content of the library's own events ktrace.switched and ktrace.stopped. */
 struct switched_change {
 	uint32_t first, last; /* ids */
 	bool records;	      /* true if recording of these events starts, false if it stops */
+	bool stopped;	      /* true if all recording had stopped at an earlier time (ktrace.stopped) */
+	/* if `stopped` is set: the time up to which the events were recorded, and the CPU of that clock */
+	uint64_t until;
+	uint32_t cpu;
 };
 /* Slow path of switched_change_of(), for an event whose group may be "ktrace". */
 bool switched_change_read(const struct ktread_event *event, struct switched_change *change);
 
-/* Returns false if the event is not ktrace.switched. */
+/* Returns false if the event is neither ktrace.switched nor ktrace.stopped. */
 static inline bool switched_change_of(const struct ktread_event *event, struct switched_change *change)
 {
 	/* this function is called for each event of a trace, so most calls must return here */
 	return event->type->group[0] == 'k' && switched_change_read(event, change);
 }
+
+/*
+ * Returns the timestamp of the change that the event records. It is earlier than that of the event if all
+ * recording had stopped.
+ */
+uint64_t switched_change_stamp(const struct switched_change *change, const struct ktread *trace,
+			       const struct ktread_event *event);
 
 /* ---- What the trace records about threads ---- */
 
@@ -228,6 +239,7 @@ enum recorded_family {
 
 struct recorded {
 	uint32_t change;		    /* id of ktrace.switched */
+	uint32_t stop;			    /* id of ktrace.stopped; UINT32_MAX: the trace has none */
 	uint32_t of_spans_off;		    /* number of events that are off, in all families together */
 	uint8_t family[KTRX_EVENT_MAX + 1]; /* for each event: the family to which it belongs */
 	bool off[KTRX_EVENT_MAX + 1];
@@ -248,16 +260,16 @@ int recorded_create(struct recorded **recorded, const struct ktread *trace);
 /* Returns whether recorded_event() must be called for an event. */
 static inline bool recorded_is_due(const struct recorded *r, const struct ktread_event *event)
 {
-	return r && (event->id == r->change || r->of_spans_off != 0);
+	return r && (event->id == r->change || event->id == r->stop || r->of_spans_off != 0);
 }
 
 /*
  * Processes an event of the trace. Called for each event, in the order of the trace. `gaps`: number of gaps
  * before the event; a record of ktrace.switched may be lost in a gap. If the event switches other events on
- * or off, returns a bit map of the families to which these belong, and sets *on: true if they were switched
- * on, false if off.
+ * or off, returns a bit map of the families to which these belong, and sets *late: true if these events may
+ * have been off for some time before this event, false if they are switched off now.
  */
-unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on);
+unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *late);
 
 /*
  * Returns whether all events of the family to which this kind of event belongs are recorded, as far as the

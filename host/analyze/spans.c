@@ -350,23 +350,22 @@ static __attribute__((noinline)) int lock_fail(struct spans *s, struct spans_own
 
 /*
  * Handles an event that records that other events were switched on or off: ends all spans of these events,
- * because a beginning before it and an end after it must not be paired. If the events are switched on while
- * their spans are open, it is unknown when they were switched off. The spans then end at the last event of
- * their owner.
+ * because a beginning before it and an end after it must not be paired. If the events were switched off
+ * earlier, the spans end at the last event of their owner.
  */
 static void end_at_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
 {
-	bool on = false;
-	const unsigned families = recorded_event(s->recorded, event, s->gaps, &on);
+	bool late = false;
+	const unsigned families = recorded_event(s->recorded, event, s->gaps, &late);
 
 	for (uint32_t i = 0; families && i < s->of_threads.count; i++) {
 		settle(s, i);
 		end_families(s, (struct spans_owner){ .number = i }, families,
-			     on ? s->of_threads.owner[i].seen : time);
+			     late ? s->of_threads.owner[i].seen : time);
 	}
 	for (uint32_t i = 0; families && i < s->cpus.count; i++)
 		end_families(s, (struct spans_owner){ .cpu = true, .number = i }, families,
-			     on ? s->cpus.owner[i].seen : time);
+			     late ? s->cpus.owner[i].seen : time);
 }
 
 /* Ends the spans that end at any context switch. They do not count as unpaired. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/threads.h"
 
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "base/grow.h"
 #include "base/index.h"
@@ -16,6 +13,7 @@
 /* Bit maps of events: switches, and all events that change the states of threads. */
 struct tracked {
 	uint8_t switches[SWITCHED_MAP], states[SWITCHED_MAP];
+	uint8_t off[SWITCHED_MAP]; /* those of `states` that are known to be off now */
 };
 
 struct threads {
@@ -517,29 +515,55 @@ void threads_gap(struct threads *t, uint32_t cpu, uint64_t from)
 		lose_track(t, t->on[cpu], cpu, from + 1, false);
 }
 
-/* Makes the states of all threads unknown. If `run_on` is set, running threads keep their state. */
+/*
+ * Returns the time from which on a thread's state is unknown: `time`, but not before the state began. If
+ * `time` is UNKNOWN, returns the time of the thread's last event.
+ */
+#define UNKNOWN UINT64_MAX
+static uint64_t lost_at(const struct threads_thread *thread, uint64_t time)
+{
+	if (time == UNKNOWN)
+		return thread->seen;
+	return time > thread->since ? time : thread->since;
+}
+
+/*
+ * Makes the states of all threads unknown from `time` or UNKNOWN on. If `run_on` is set, running threads keep
+ * their state.
+ */
 static void forget_states(struct threads *t, uint64_t time, bool run_on)
 {
 	for (uint32_t cpu = 0; cpu < t->cpus && !run_on; cpu++)
 		if (t->on[cpu] != NONE)
-			lose_track(t, t->on[cpu], cpu, time, false);
-	for (uint32_t n = 0; n < t->count; n++)
-		if (t->thread[n].state > THREADS_RUNNING && t->thread[n].state < THREADS_DEAD)
+			lose_track(t, t->on[cpu], cpu, lost_at(&t->thread[t->on[cpu]], time), false);
+	for (uint32_t n = 0; n < t->count; n++) {
+		struct threads_thread *thread = &t->thread[n];
+
+		if (thread->state > THREADS_RUNNING && thread->state < THREADS_DEAD)
 			change(t, n, THREADS_UNKNOWN,
-			       &(struct threads_change){ .time = time, .cpu = t->thread[n].cpu });
+			       &(struct threads_change){ .time = lost_at(thread, time), .cpu = thread->cpu });
+	}
 }
 
 void threads_switched(struct threads *t, const struct switched_change *switched, uint64_t time)
 {
-	bool switches = false, states = false;
+	bool switches = false, changes = false, late = false;
 
 	for (uint32_t id = switched->first; t->tracked && id <= switched->last && id <= KTRX_EVENT_MAX;
 	     id++) {
-		switches |= t->tracked->switches[id / 8] >> id % 8 & 1;
-		states |= t->tracked->states[id / 8] >> id % 8 & 1;
+		const uint8_t bit = (uint8_t)(1u << id % 8);
+		uint8_t *off = &t->tracked->off[id / 8];
+
+		if (!(t->tracked->states[id / 8] & bit))
+			continue;
+		switches |= t->tracked->switches[id / 8] & bit;
+		changes |= !switched->records;
+		/* the trace does not show when the event was switched off */
+		late |= switched->records && !(*off & bit);
+		*off = (uint8_t)(switched->records ? *off & ~bit : *off | bit);
 	}
-	if (states && !switched->records)
-		forget_states(t, time, !switches);
+	if (changes || late)
+		forget_states(t, late ? UNKNOWN : time, !switches);
 	if (switches)
 		t->blind = !switched->records;
 }
@@ -562,28 +586,4 @@ uint32_t threads_count(const struct threads *t)
 uint64_t threads_left_out(const struct threads *t)
 {
 	return t->left_out;
-}
-
-/* Returns the length of a prefix such as "CPU0 " or "core-1/", which some kernels use. */
-static size_t skip_cpu(const char *name, size_t length)
-{
-	static const char *const words[] = { "cpu", "core", "hart" };
-	size_t at = 0;
-
-	for (size_t n = 0; n < sizeof(words) / sizeof(words[0]) && at == 0; n++)
-		if (length > strlen(words[n]) && strncasecmp(name, words[n], strlen(words[n])) == 0)
-			at = strlen(words[n]);
-	while (at && at < length && !isalpha((unsigned char)name[at]))
-		at++;
-	return at;
-}
-
-bool threads_name_is_idle(const char *name, size_t length)
-{
-	size_t at = skip_cpu(name, length);
-
-	if (at == 0 && length && (name[0] == 't' || name[0] == 'T'))
-		at = 1; /* RT-Thread's idle threads have names such as "tidle0" */
-	return length - at >= 4 && strncasecmp(name + at, "idle", 4) == 0 &&
-	       (length - at == 4 || !isalpha((unsigned char)name[at + 4]));
 }

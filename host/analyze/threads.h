@@ -117,7 +117,8 @@ int threads_track_switches(struct threads *threads, const struct ktread *trace,
 			   struct wellknown_table *table);
 /*
  * Reports that events were switched on or off. If these describe threads, states become unknown when they are
- * switched off. While switches are off, no thread is reported as running.
+ * switched off. While switches are off, no thread is reported as running. `time`: time of the change, which
+ * may be earlier than the time of the last event.
  */
 void threads_switched(struct threads *threads, const struct switched_change *change, uint64_t time);
 

@@ -288,7 +288,8 @@ static __attribute__((noinline)) void pass_switched(struct chrome_writer *writer
 	struct switched_change change;
 
 	if (switched_change_of(event, &change))
-		threads_switched(writer->threads, &change, event->stamp);
+		threads_switched(writer->threads, &change,
+				 switched_change_stamp(&change, writer->chrome->trace, event));
 }
 
 static __attribute__((noinline)) void note_shown(struct chrome_writer *writer,
@@ -365,7 +366,7 @@ static inline int write_event(struct chrome_writer *writer, const struct ktread_
 		return writer->shown.hidden ? 0 : chrome_write_function(writer, event);
 	if (__builtin_expect(ring->apart, 0))
 		apart = write_head(writer, event);
-	if (__builtin_expect(event->id == writer->switched, 0))
+	if (__builtin_expect(event->id == writer->switched || event->id == writer->stopped, 0))
 		pass_switched(writer, event);
 	if (__builtin_expect((event->lost | ring->held) != 0, 0))
 		write_gap(writer, event);
@@ -455,12 +456,19 @@ static void find_heads(struct chrome_writer *writer, uint32_t rings)
 	threads_find_heads(&writer->heads, writer->chrome->trace);
 }
 
+/* Returns the id of an event of the group `ktrace`; UINT32_MAX if the trace does not have it. */
+static uint32_t id_of(const struct ktread *trace, const char *name)
+{
+	const struct ktread_type *type = ktread_type_find(trace, "ktrace", name);
+
+	return type ? type->id : UINT32_MAX;
+}
+
 /* Writes all events. Returns the last result of ktread_next(), or KTREAD_E_MEMORY. */
 static int chrome_write_events(struct chrome *chrome)
 {
 	struct chrome_writer *writer = calloc(1, sizeof(*writer));
 	const struct spans_sink sink = { writer, chrome_span_begin, chrome_span_end };
-	const struct ktread_type *switched;
 	int result = KTREAD_E_MEMORY;
 	uint32_t rings;
 
@@ -472,8 +480,8 @@ static int chrome_write_events(struct chrome *chrome)
 	writer->ring = calloc((size_t)rings + 1, sizeof(*writer->ring));
 	if (writer->ring)
 		find_heads(writer, rings);
-	switched = ktread_type_find(chrome->trace, "ktrace", "switched");
-	writer->switched = switched ? switched->id : UINT32_MAX;
+	writer->switched = id_of(chrome->trace, "switched");
+	writer->stopped = id_of(chrome->trace, "stopped");
 	writer->shown.changed = chrome_thread_changed;
 	writer->shown.context = writer;
 	writer->shown.time_of = time_of;

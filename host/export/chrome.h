@@ -417,7 +417,8 @@ struct chrome_writer {
 	uint64_t events; /* number of events written so far */
 	int error;	 /* the first error: 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
-	uint32_t switched; /* id of ktrace.switched; UINT32_MAX if the trace does not have it */
+	/* ids of ktrace.switched and ktrace.stopped; UINT32_MAX if the trace does not have them */
+	uint32_t switched, stopped;
 	struct threads_heads heads;
 	struct chrome_slice running[THREADS_CPUS_MAX];
 	/* indexed by CPU: the CPU's row in process ROW_CPUS, if it has been made */

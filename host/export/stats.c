@@ -209,6 +209,7 @@ static uint32_t n_of_kind(const struct latencies *latencies, enum latencies_kind
 void stats_table_write_text(struct base_output *out, const struct stats_table *table)
 {
 	const struct latencies *latencies = table->latencies;
+	uint64_t switched = 0;
 	bool exact = true;
 
 	if (latencies->rows == 0)
@@ -221,15 +222,17 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 	for (uint32_t n = 0; n < latencies->rows; n++) {
 		write_row(out, table, &table->latencies->row[n]);
 		exact = exact && !latencies->row[n].ticks.counted;
+		switched += latencies->row[n].switched;
 	}
 	if (!exact)
 		base_output_format(out, "p50, p90 and p99 of more than %u are up to 1/%u too great\n",
 				   HISTOGRAM_EXACT, HISTOGRAM_STEPS);
-	if (latencies->switched)
-		base_output_format(out,
-				   "no end: %llu have an end, but an event that they need was, or may have "
-				   "been, switched off in between\n",
-				   (unsigned long long)latencies->switched);
+	if (switched)
+		base_output_format(
+			out,
+			"not measured: %llu, because an event that they need was, or may have been, "
+			"off in between\n",
+			(unsigned long long)switched);
 	if (latencies->unpaired)
 		base_output_format(out, "%llu ends without a beginning, or beginnings without an end\n",
 				   (unsigned long long)latencies->unpaired);
@@ -404,6 +407,7 @@ static void write_row_json(struct base_output *out, const struct stats_table *ta
 	}
 	write_figures_json(out, &distribution);
 	write_number_json(out, "no_end", row->dropped);
+	write_number_json(out, "switched", row->switched);
 	if (row->ticks.count)
 		write_worst_json(out, table->trace, &row->worst);
 	base_output_text(out, "}");

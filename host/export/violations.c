@@ -238,7 +238,7 @@ static void say_switched_off(struct ktread *trace, const struct check_result *re
 	char why[ANALYZE_EVENT_NAME_MOST + 40] = "an event", *at = why;
 
 	at = type ? analyze_event_name_put(why, type) : why + strlen(why);
-	snprintf(at, 40, " was switched off");
+	snprintf(at, 40, " was off");
 	say_undecided(finding, result->switched_off, why);
 }
 

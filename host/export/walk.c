@@ -204,6 +204,14 @@ static struct flows_step flow_of(struct walk *walk, const struct ktread_event *e
 	return (struct flows_step){ .id = 0 };
 }
 
+static uint64_t time_of_change(struct walk *walk, const struct switched_change *change,
+			       const struct ktread_event *event)
+{
+	if (!change->stopped)
+		return walk->time;
+	return walk_clock_ns(&walk->clock, switched_change_stamp(change, walk->trace, event));
+}
+
 static int pass_event(struct walk *walk, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&walk->known, event);
@@ -226,7 +234,7 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 	if (walk->sink.event && !hidden)
 		walk->sink.event(walk->sink.context, event);
 	if (!walk->sink.judges && switched_change_of(event, &change))
-		threads_switched(walk->threads, &change, walk->time);
+		threads_switched(walk->threads, &change, time_of_change(walk, &change, event));
 	if (!walk->error)
 		walk->error = threads_event_of(walk->threads, event, known, walk->time, &current);
 	if (walk->error)

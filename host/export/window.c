@@ -69,6 +69,8 @@ struct picture {
 	uint64_t cpu_time[WINDOW_CPUS];
 	uint64_t now; /* timestamp of the current event */
 	uint64_t gap; /* timestamp of the gap in which the next change takes place; 0 if in none */
+	/* timestamp of the stop of all recording that is being passed to the model of threads; 0: none is */
+	uint64_t stopped;
 	/*
 	 * time of the current event for the models of threads and spans; not a timestamp, but a number that
 	 * grows by 2 per event
@@ -175,10 +177,13 @@ static void draw_run(struct picture *p, const struct threads_thread *thread, uin
 
 /*
  * Returns the timestamp at which to draw a change. If the model reports a change before the current event,
- * the change is drawn at the timestamp of the CPU's previous event.
+ * the change is drawn at the timestamp of the CPU's previous event. A stop of all recording is drawn where it
+ * happened.
  */
 static uint64_t stamp_of(const struct picture *p, uint64_t time, uint32_t cpu)
 {
+	if (p->stopped)
+		return p->stopped;
 	return time < p->time && cpu < WINDOW_CPUS ? p->cpu[cpu].seen : p->now;
 }
 
@@ -303,6 +308,16 @@ static void note_gap(struct picture *p, const struct ktread_event *event)
 		draw_held(p, event->cpu);
 }
 
+/* Informs the model of threads that events were switched on or off. */
+static void pass_switched(struct picture *p, const struct switched_change *change,
+			  const struct ktread_event *event)
+{
+	if (change->stopped)
+		p->stopped = switched_change_stamp(change, p->window->trace, event);
+	threads_switched(p->threads, change, p->time);
+	p->stopped = 0;
+}
+
 static void take(struct picture *p, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&p->known, event);
@@ -317,7 +332,7 @@ static void take(struct picture *p, const struct ktread_event *event)
 		break_off(p, event->cpu);
 	note_gap(p, event);
 	if (switched_change_of(event, &change))
-		threads_switched(p->threads, &change, p->time);
+		pass_switched(p, &change, event);
 	error = threads_event(p->threads, event, known, p->time);
 	shown_reveal(&p->shown, p->threads, event, p->time);
 	spans_hide(p->spans, p->shown.hidden);

@@ -122,6 +122,11 @@ int ktread_clock_is_measured(const struct ktread *trace, uint32_t cpu)
 	return cpu < trace->measured.cpus && trace->measured.clock[cpu].pieces > 0;
 }
 
+uint64_t ktread_clock_correct(const struct ktread *trace, uint32_t cpu, uint64_t stamp)
+{
+	return ktread_corrected(trace, cpu, stamp);
+}
+
 int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_point *point, uint32_t count)
 {
 	static const int64_t level[2] = { 0, 0 };

@@ -211,7 +211,7 @@ void ktrace_mode(uint8_t mode);
 /*
  * ktrace_start() and ktrace_stop() start and stop recording on all CPUs. ktrace_is_started() returns nonzero
  * while recording is started. Recording is started from the first instruction on. While recording is stopped,
- * each event costs a load and a branch.
+ * each event costs a load and a branch. A start records in the trace when recording was stopped before it.
  */
 void ktrace_start(void);
 void ktrace_stop(void);

@@ -354,6 +354,12 @@ int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_p
 int ktread_clock_is_measured(const struct ktread *trace, uint32_t cpu);
 
 /*
+ * Returns the corrected timestamp for a timestamp that the kernel read from the clock of this CPU and stored,
+ * for example in the payload of an event. The stamps of events are corrected already.
+ */
+uint64_t ktread_clock_correct(const struct ktread *trace, uint32_t cpu, uint64_t stamp);
+
+/*
  * Adds the process trace at `path` as one more ring, so that its events are merged with the others. It must
  * be of the same boot.
  * Returns 0 or a negative error. After an error, only ktread_message() and ktread_close() may be called.

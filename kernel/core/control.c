@@ -7,10 +7,12 @@ void ktrace_start(void)
 	ktrace_state.stopped = 0;
 	ktrace_root_flags(0, KTRX_FLAG_STOPPED);
 	ktrace_states_update();
+	ktrace_stop_forget();
 }
 
 void ktrace_stop(void)
 {
+	ktrace_stop_note();
 	ktrace_state.stopped = 1;
 	ktrace_root_flags(KTRX_FLAG_STOPPED, 0);
 	ktrace_states_update();

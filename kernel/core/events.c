@@ -117,12 +117,12 @@ uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_ch
 	return found;
 }
 
-/* ---- ktrace.switched -------------------------------------------------------------------------- */
+/* ---- ktrace.switched and ktrace.stopped ------------------------------------------------------- */
 
 /*
  * When an event starts or stops being recorded, that change is itself recorded (spec/ktrx.md, section 7): one
  * record of the library's event `ktrace.switched` for each range of event ids that starts or stops being
- * recorded.
+ * recorded. A stop of all recording is recorded by the next start, as `ktrace.stopped`.
  */
 
 /*
@@ -137,6 +137,9 @@ struct switched {
 KTRACE_DECLARE(1, ktrace_event_ktrace_switched, "ktrace\0switched", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
 	       KTRX_V1_NONE, "events %hu to %hu: state %hhu", (uint16_t, first), (uint16_t, last),
 	       (uint8_t, state));
+KTRACE_DECLARE(1, ktrace_event_ktrace_stopped, "ktrace\0stopped", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
+	       KTRX_V1_NONE, "events %hu to %hu: recorded until %llu of CPU %u", (uint16_t, first),
+	       (uint16_t, last), (unsigned long long, until), (uint32_t, cpu));
 
 /* Returns nonzero if the trace may contain a record. Changes before the first record need not be recorded. */
 static int has_recorded(void)
@@ -148,16 +151,20 @@ static int has_recorded(void)
 }
 
 /*
- * Records the range. If there is no ring of rare events, the record goes into the boot ring, which keeps it
- * longer than a CPU's ring does. Exception: a boot ring that keeps the oldest records (KTRX_POLICY_STOP) may
- * be full. In that case the record goes into the CPU's ring.
+ * Returns whether records of changes go into the boot ring. If there is no ring of rare events, they do,
+ * because the boot ring keeps them longer than a CPU's ring does. Exception: a boot ring that keeps the
+ * oldest records (KTRX_POLICY_STOP) may be full. In that case they go into the CPU's ring.
  */
+static int is_early(void)
+{
+	return !ktrace_state.rare && ktrace_ring[0].policy != KTRX_POLICY_STOP;
+}
+
+/* Records the range. */
 static void switched_end(struct switched *noted)
 {
-	const int early = !ktrace_state.rare && ktrace_ring[0].policy != KTRX_POLICY_STOP;
-
 	if (noted->first != 0 && has_recorded())
-		KTRACE_SITE(1, early, ktrace_event_ktrace_switched, (uint16_t)noted->first,
+		KTRACE_SITE(1, is_early(), ktrace_event_ktrace_switched, (uint16_t)noted->first,
 			    (uint16_t)noted->last, noted->state);
 	noted->first = 0;
 }
@@ -178,6 +185,104 @@ static void switched_add(struct switched *noted, const struct ktrx_event *event,
 		noted->first = event->id;
 	noted->last = event->id;
 	noted->state = to;
+}
+
+static uint32_t running_cpu(void)
+{
+	const uint32_t ring = ktrace_state.initialised ? KTRX_WORD_RING(ktrace_arch_reserve_read()) : 0;
+
+	return ring ? ktrace_ring[ring].cpu : ktrace_arch_early_cpu();
+}
+
+/*
+ * Reads the clock before it becomes visible that recording is stopped. So all events that were on are
+ * recorded up to this time, even if another CPU turns them off. If two contexts stop recording at the same
+ * time, the time of the first one counts.
+ */
+void ktrace_stop_note(void)
+{
+	struct ktrace_stop *stop = &ktrace_state.stop;
+	uint64_t stamp;
+	uint32_t cpu;
+
+	ktrace_attach(); /* has_recorded() needs the boot ring */
+	if (*(const volatile uint32_t *)&ktrace_state.stopped || !has_recorded())
+		return;
+	do {
+		cpu = running_cpu();
+		stamp = ktrace_arch_clock();
+	} while (cpu != running_cpu()); /* the thread may have migrated */
+	ktrace_arch_clock_fence();
+	if (ktrace_arch_compare_swap(&stop->noted, 0, 1)) {
+		stop->stamp = stamp;
+		stop->cpu = cpu;
+		__atomic_store_n(&stop->noted, 2, __ATOMIC_RELEASE);
+	}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/*
+ * Called after a start. If recording was stopped again in the meantime, the time of that stop may be lost.
+ * The next start then records no stop.
+ */
+void ktrace_stop_forget(void)
+{
+	ktrace_arch_compare_swap(&ktrace_state.stop.noted, 2, 0);
+}
+
+/*
+ * Adds the event to the bit map of events that a stop turned off, or removes it. Returns whether it was in
+ * the bit map.
+ */
+static int stop_mark(uint32_t id, int stopped)
+{
+	uint64_t *word = &ktrace_state.stop.event[id / 64];
+	const uint64_t bit = KTRX_U64(1) << id % 64;
+	uint64_t old, changed;
+
+	do {
+		old = *(volatile uint64_t *)word;
+		changed = stopped ? old | bit : old & ~bit;
+	} while (old != changed && !ktrace_arch_compare_swap(word, old, changed));
+	return (old & bit) != 0;
+}
+
+/* Records the range as stopped. */
+static void stopped_end(struct switched *noted)
+{
+	const struct ktrace_stop *stop = &ktrace_state.stop;
+
+	if (noted->first != 0 && __atomic_load_n(&stop->noted, __ATOMIC_ACQUIRE) == 2)
+		KTRACE_SITE(1, is_early(), ktrace_event_ktrace_stopped, (uint16_t)noted->first,
+			    (uint16_t)noted->last, *(const volatile uint64_t *)&stop->stamp,
+			    *(const volatile uint32_t *)&stop->cpu);
+	noted->first = 0;
+}
+
+/*
+ * Records until when the events were recorded that the last stop turned off. Called after a start, before
+ * these events are recorded again, so that readers learn of the stop before they see later events. Returns
+ * whether there were such events.
+ */
+static int tell_stopped(void)
+{
+	struct switched noted = { 0, 0, 0 };
+	int found = 0;
+
+	if (*(const volatile uint32_t *)&ktrace_state.stopped)
+		return 0;
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
+		if (event->id == 0 || !stop_mark(event->id, 0))
+			continue;
+		if (noted.first && noted.last + 1 != event->id)
+			stopped_end(&noted);
+		if (noted.first == 0)
+			noted.first = event->id;
+		noted.last = event->id;
+		found = 1;
+	}
+	stopped_end(&noted);
+	return found;
 }
 
 /* ---- states of all events --------------------------------------------------------------------- */
@@ -238,31 +343,47 @@ static void set_places(void)
 	}
 }
 
-/* Sets the states of all events, and then records which events start to be recorded. */
-static void set_all(void)
+/*
+ * Sets the states of all events. After a start, first records the stop before it, and at the end records
+ * which events started to be recorded. If `again` is set, records this for all events that are recorded.
+ * Returns whether it recorded a stop.
+ */
+static int set_all(int again)
 {
 	struct switched noted = { 0, 0, 0 };
 	struct ktrx_event *telling = &ktrace_event_ktrace_switched.event;
+	struct ktrx_event *stopping = &ktrace_event_ktrace_stopped.event;
+	int told;
 
 	event_state_set(telling, state_wanted(telling));
+	event_state_set(stopping, state_wanted(stopping));
+	told = tell_stopped();
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
 		const uint8_t before = *(volatile uint8_t *)&event->state, wanted = state_wanted(event);
 
+		if (before & KTRX_STATE_RECORD && event->id != 0 &&
+		    *(const volatile uint32_t *)&ktrace_state.stopped)
+			stop_mark(event->id, 1);
 		event_state_set(event, wanted);
 		if (wanted & KTRX_STATE_RECORD)
-			switched_add(&noted, event, before, wanted);
+			switched_add(&noted, event, again ? KTRX_STATE_OFF : before, wanted);
 	}
 	switched_end(&noted);
+	return told;
 }
 
 /*
  * Repeats the pass over all events if another change was made during the pass, so that the last change wins
  * for all events. This requires that a change is visible before it is counted, and that a pass reads nothing
  * before its own change is counted.
+ *
+ * If the other change started recording, it may have recorded that events are on before this pass recorded
+ * that they were stopped. So the next pass records again that they are on.
  */
 void ktrace_states_update(void)
 {
 	uint64_t changes, seen;
+	int told = 0;
 
 	ktrace_attach(); /* the code below needs event ids */
 	if (KTRACE_STATE)
@@ -273,7 +394,7 @@ void ktrace_states_update(void)
 	do {
 		seen = changes;
 		tell_off();
-		set_all();
+		told = set_all(told);
 		set_places();
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);

@@ -41,6 +41,16 @@ struct ktrace_console_record {
 	uint64_t stamp;
 };
 
+/* When recording stopped, and which events were recorded until then. ktrace_start() records this. */
+struct ktrace_stop {
+	/* 0: the time of the stop is unknown; 1: the next two members are being written; 2: they are valid */
+	uint64_t noted;
+	uint64_t stamp; /* timestamp from which on events may not have been recorded */
+	uint32_t cpu;	/* CPU whose clock the timestamp is from */
+	/* bit map, by event id, of the events that the stop turned off and whose stop is not recorded yet */
+	uint64_t event[(KTRX_EVENT_MAX + 1) / 64];
+};
+
 struct ktrace_state {
 	/* number of calls of ktrace_panic() and ktrace_exit() while an end hook was set */
 	uint64_t ended;
@@ -88,6 +98,7 @@ struct ktrace_state {
 	 * 1
 	 */
 	uint64_t boot;
+	struct ktrace_stop stop;
 };
 
 extern KTRACE_HIDDEN struct ktrace_state ktrace_state;
@@ -115,6 +126,13 @@ KTRACE_HIDDEN struct ktrx_event *ktrace_event_next(struct ktrx_event *event);
  * stopped.
  */
 KTRACE_HIDDEN void ktrace_states_update(void);
+
+/*
+ * ktrace_stop_note() notes the current time as the time of the stop, unless recording is already stopped.
+ * Call it before a stop. ktrace_stop_forget() discards that time. Any context.
+ */
+KTRACE_HIDDEN void ktrace_stop_note(void);
+KTRACE_HIDDEN void ktrace_stop_forget(void);
 
 /*
  * Finds the callers of the function that contains `site`, a return address. Stores at most `most` callers,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Events are disabled and enabled again while a guest runs. The trace records the time of each change. No
-# duration is measured across a change, and no rule is checked across it. Events that are off at the end are
-# checked for the time in which they were on.
+# Events are disabled and enabled again while a guest runs, and all recording is stopped and started. The trace
+# records the time of each change. No duration is measured across a change, and no rule is checked across it.
+# Durations before a stop are measured. Events that are off at the end are checked for the time in which they
+# were on.
 . test/tap.sh
 . test/qemu/run_support.sh
 
@@ -35,11 +36,11 @@ await_more() {
 	eventually has_more "$1" "${before:-0}"
 }
 
-# none_over_gap FILE: succeeds if no line "begin duration" of FILE, in microseconds, covers the whole time
-# in which the event was off, which begins and ends at the two times in $tmp/moments.
+# none_over_gap FILE [MOMENTS]: succeeds if no line "begin duration" of FILE, in microseconds, covers the whole
+# time in which the event was off, which begins and ends at the two times in MOMENTS, or else $tmp/moments.
 none_over_gap() {
 	awk 'NR == FNR { at[$2] = $1 * 1000000; next } $1 < at[0] && $1 + $2 > at[1] { print; bad = 1 } END { exit bad }' \
-		"$tmp/moments" "$1"
+		"${2:-$tmp/moments}" "$1"
 }
 
 for arch in x86_64 aarch64 riscv64; do
@@ -56,10 +57,13 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: lock.acquire is recorded while sched.switch is off" await_more lock.acquire
 	check "$arch: sched.switch is switched on again" control sched.switch=on
 	check "$arch: sched.switch is recorded again" await_more sched.switch
+	check "$arch: all recording is stopped" control stop
+	check "$arch: all recording is started again" control start
+	check "$arch: sched.switch is recorded after the start" await_more sched.switch
 	kill -INT "$guest"
 	wait "$guest"
 
-	moments lock.acquire >"$tmp/moments"
+	moments lock.acquire | sed '$d' >"$tmp/moments" # without the start at the end
 	equal "$arch: the trace records that events of locks were switched off and on" "0 1" "$(awk '{ print $2 }' "$tmp/moments" | tail -n 2 | xargs)"
 	off=$(awk '$2 == 0 { print $1 }' "$tmp/moments" | tail -n 1)
 	on=$(awk '$2 == 1 { print $1 }' "$tmp/moments" | tail -n 1)
@@ -68,17 +72,33 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: stats has durations of locks" test -s "$tmp/longest"
 	check "$arch: no duration spans the time from $off to $on, in which events were off: $(xargs <"$tmp/longest")" \
 		awk -v off="$off" -v on="$on" '$1 < off && $2 > off || $1 < on && $2 > on { bad = 1 } END { exit bad }' "$tmp/longest"
-	moments sched.switch >"$tmp/moments"
+	moments sched.switch >"$tmp/all_moments"
+	tail -n 1 "$tmp/all_moments" >"$tmp/started"
+	sed '$d' "$tmp/all_moments" >"$tmp/moments"
 	equal "$arch: the trace records that sched.switch was switched off and on" "0 1" "$(awk '{ print $2 }' "$tmp/moments" | tail -n 2 | xargs)"
+	"$ktrace" show --json --event ktrace.stopped "$out" 2>>"$tmp/messages" >"$tmp/stops"
+	check "$arch: the trace records the stop" grep -q '"until":[1-9]' "$tmp/stops"
+	started=$(sed -n 's/.*"time":\([0-9.]*\).*/\1/p' "$tmp/stops" | head -n 1)
+	check "$arch: the trace records the start after it, at $started" \
+		awk -v from="$started" '{ good = $1 >= from && $2 == 1 } END { exit !good }' "$tmp/started"
+	# a moment at which recording was stopped, and the start; in the form of $tmp/moments
+	awk -v at="$started" 'BEGIN { printf "%.6f 0\n%.6f 1\n", at - 0.000002, at }' >"$tmp/stop_moments"
+	on=$(awk '$2 == 1 { print $1 }' "$tmp/moments" | tail -n 1)
+	"$ktrace" stats --json --since "$on" --until "$started" "$out" 2>>"$tmp/messages" |
+		sed -n 's/.*"kind":"run queue".*"count":\([0-9]*\).*"no_end":\([0-9]*\),"switched":\([0-9]*\).*/\1 \2 \3/p' >"$tmp/queue"
+	check "$arch: most durations in the run queue before the stop are measured: $(cat "$tmp/queue")" \
+		awk '{ good = $1 >= 10 && $1 > 4 * ($2 + $3) } END { exit !good }' "$tmp/queue"
 	"$ktrace" export -f json -o "$tmp/json" "$out" 2>"$tmp/messages"
 	sed -n 's/.*"ph":"X","ts":\([0-9.]*\),"pid":0,.*"dur":\([0-9.]*\),.*/\1 \2/p' "$tmp/json" >"$tmp/slices"
 	check "$arch: the JSON has slices of threads that run: $(wc -l <"$tmp/slices")" test -s "$tmp/slices"
 	check "$arch: the JSON has no slice over the time in which switches were off" none_over_gap "$tmp/slices"
+	check "$arch: the JSON has no slice over the stop" none_over_gap "$tmp/slices" "$tmp/stop_moments"
 	"$ktrace" show --svg "$tmp/svg" "$out" 2>"$tmp/messages"
 	sed -n 's/.*<title>thread [^,]*, \([0-9.]* [a-z]*\) from \([0-9.]*\).*/\1 \2/p' "$tmp/svg" |
 		awk '{ print $3 * 1000000, $1 * ($2 == "s" ? 1000000 : $2 == "ms" ? 1000 : $2 == "us" ? 1 : 0) }' >"$tmp/boxes"
 	check "$arch: the picture has boxes of threads that run: $(wc -l <"$tmp/boxes")" test -s "$tmp/boxes"
 	check "$arch: the picture has no box over the time in which switches were off" none_over_gap "$tmp/boxes"
+	check "$arch: the picture has no box over the stop" none_over_gap "$tmp/boxes" "$tmp/stop_moments"
 	"$ktrace" check "$out" >"$tmp/rules" 2>"$tmp/messages"
 	equal "$arch: no rule is violated" 0 $?
 	grep VIOLATED "$tmp/rules"

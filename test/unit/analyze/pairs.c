@@ -12,7 +12,7 @@
 
 #define V(value) ((uint64_t)(value))
 
-enum { SWITCH = 1, OPEN, CLOSE, NAMED, OTHER, SWITCHED };
+enum { SWITCH = 1, OPEN, CLOSE, NAMED, OTHER, SWITCHED, STOPPED };
 
 static struct pairs_rule rule;
 static struct pairs *pairs;
@@ -32,6 +32,7 @@ static int begin(void **state)
 	script_type(NAMED, "user", "named", "string name");
 	script_type(OTHER, "user", "other", "");
 	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_type(STOPPED, "ktrace", "stopped", "u16 first,u16 last,u64 until,u32 cpu");
 	rule = (struct pairs_rule){ .key = { { .by = PAIRS_BY_OWNER } }, .keys = 1 };
 	mark(rule.begins, OPEN);
 	mark(rule.ends, CLOSE);
@@ -65,7 +66,51 @@ static void durations_with_an_event_that_may_have_been_off_are_counted(void **st
 	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
 	assert_int_equal(latencies->rows, 1);
 	assert_int_equal(latencies->row[0].ticks.count, 0);
-	assert_int_equal(latencies->switched, 2);
+	assert_int_equal(latencies->row[0].switched, 2);
+	assert_int_equal(latencies->row[0].dropped, 0);
+	latencies_free(latencies);
+}
+
+/*
+ * Recording was stopped at 40, and sched.exit has no record. `until` is of CPU 2, whose clock is 2000 ahead
+ * (support/script.c).
+ */
+static void durations_before_a_stop_of_recording_are_measured(void **state)
+{
+	struct latencies *latencies = NULL;
+
+	(void)state;
+	script_type(20, "sched", "wake", "u32 thread");
+	script_type(21, "sched", "exit", "u32 thread");
+	script_type(22, "irq", "enter", "u32 irq");
+	script_type(23, "irq", "exit", "u32 irq");
+	script_event(SWITCH, 5, 0, 1, V(1), V(2));
+	script_event(20, 10, 0, 2, V(1));
+	script_event(SWITCH, 20, 0, 2, V(2), V(1)); /* 10 */
+	script_event(22, 25, 1, 3, V(7));
+	script_event(23, 27, 1, 3, V(7)); /* 2 */
+	script_event(20, 30, 0, 1, V(2)); /* ends after the stop */
+	script_event(22, 35, 1, 3, V(7)); /* ends after the stop */
+	script_event(STOPPED, 890, 0, 0, V(1), V(30), V(2040), V(2));
+	/* recorded by another CPU before this CPU has recorded that recording was started */
+	script_event(SWITCH, 895, 0, 1, V(1), V(2));
+	script_event(SWITCHED, 900, 0, 0, V(1), V(30), V(1));
+	script_event(23, 905, 1, 3, V(7));
+	script_event(20, 910, 0, 2, V(1));
+	script_event(SWITCH, 915, 0, 2, V(2), V(1)); /* 5 */
+	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
+	assert_int_equal(latencies->rows, 2);
+	assert_int_equal(latencies->row[0].kind, LATENCIES_IRQ);
+	assert_int_equal(latencies->row[0].ticks.count, 1);
+	assert_int_equal(latencies->row[0].ticks.greatest, 2);
+	assert_int_equal(latencies->row[0].switched, 1);
+	assert_int_equal(latencies->row[0].dropped, 0);
+	assert_int_equal(latencies->row[1].kind, LATENCIES_RUN_QUEUE);
+	assert_int_equal(latencies->row[1].ticks.count, 2);
+	assert_int_equal(latencies->row[1].ticks.greatest, 10);
+	assert_int_equal(latencies->row[1].ticks.least, 5);
+	assert_int_equal(latencies->row[1].switched, 1);
+	assert_int_equal(latencies->row[1].dropped, 0);
 	latencies_free(latencies);
 }
 
@@ -466,6 +511,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_restart_of_recording, begin, end),
 		cmocka_unit_test_setup_teardown(durations_with_an_event_that_may_have_been_off_are_counted,
 						begin, end),
+		cmocka_unit_test_setup_teardown(durations_before_a_stop_of_recording_are_measured, begin,
+						end),
 		cmocka_unit_test_setup_teardown(nothing_is_paired_if_an_event_is_off_at_the_end, begin, end),
 		cmocka_unit_test_setup_teardown(one_event_is_paired_with_the_next, begin, end),
 		cmocka_unit_test_setup_teardown(gap_of_the_cpu_drops_a_pair, begin, end),

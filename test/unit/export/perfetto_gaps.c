@@ -160,6 +160,40 @@ static void switches_that_are_off_end_states(void **state)
 	perfetto_expect(STATE("1101", "4", "0", "3"));
 }
 
+/*
+ * Recording was stopped at 1100, as the start states. Thread 9 began to run later, on a CPU whose events were
+ * not off yet.
+ */
+static void a_stop_of_recording_ends_states_where_it_was(void **state)
+{
+	(void)state;
+	script_type(END, "ktrace", "stopped", "u16 first,u16 last,u64 until,u32 cpu");
+	script_event(SWITCH, 1000, 0, 7, V(7), V(8), V(0));
+	script_event(SWITCH, 1150, 1, 6, V(6), V(9), V(0));
+	script_event(END, 2000, 1, 5, V(1), V(END), V(1100), V(0));
+	perfetto_export();
+	perfetto_expect(STATE("1000", "0", "8", "3"));
+	perfetto_expect(STATE("1100", "0", "0", "3"));
+	perfetto_expect(STATE("1150", "1", "9", "3"));
+	perfetto_expect(STATE("1150", "1", "0", "3"));
+	perfetto_expect_none("timestamp=2000 generic_kernel_task_state_event");
+}
+
+/* The trace shows that recording was started, but not when it was stopped: directly after the last event. */
+static void a_start_of_recording_ends_states_that_began_before(void **state)
+{
+	(void)state;
+	script_type(END, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_event(SWITCH, 1000, 0, 7, V(7), V(8), V(0));
+	script_event(RETURN, 1100, 0, 8, V(1), V(0));
+	script_event(END, 2000, 1, 5, V(1), V(END), V(1));
+	script_event(SWITCH, 2100, 0, 8, V(8), V(7), V(0));
+	perfetto_export();
+	perfetto_expect(STATE("1000", "0", "8", "3"));
+	perfetto_expect(STATE("1100", "0", "0", "3"));
+	perfetto_expect(STATE("2100", "0", "7", "3"));
+}
+
 static void ends_of_rings_are_lost(void **state)
 {
 	(void)state;
@@ -369,6 +403,8 @@ int main(void)
 		TEST(switches_that_are_off_show_no_thread_that_runs),
 		TEST(states_end_at_gaps_of_other_cpus),
 		TEST(switches_that_are_off_end_states),
+		TEST(a_stop_of_recording_ends_states_where_it_was),
+		TEST(a_start_of_recording_ends_states_that_began_before),
 		TEST(ends_of_rings_are_lost),
 		TEST(running_threads_end_in_gaps_of_the_rare_ring),
 		TEST(calls_are_not_paired_over_hidden_events),

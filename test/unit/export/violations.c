@@ -126,7 +126,7 @@ static void event_that_was_switched_off_is_named(void **state)
 	script_event(1, 2200, 0, 5);
 	script_event(1, 2300, 0, 5);
 	check("a: never user.tick after user.tick unless user.tock by @cpu", false);
-	has("\"what\":\"holds, 2 times\",\"evidence\":[\"not decided: 1 time because user.tock was switched off\"]");
+	has("\"what\":\"holds, 2 times\",\"evidence\":[\"not decided: 1 time because user.tock was off\"]");
 }
 
 int main(void)

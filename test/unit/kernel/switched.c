@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,12 @@ KTRACE_EVENT(sched, switch, "%u", (uint32_t, next));
 KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
 KTRACE_EVENT(mm, fault, "%llx", (unsigned long long, address));
 KTRACE_EVENT(mmio, write, "%llx", (unsigned long long, address));
+
+/* Returns whether the n-th record of the boot ring is of this event. */
+static bool is_event(uint32_t n, const char *name)
+{
+	return check_ring(0)->record[n].event == fake_event(name)->id;
+}
 
 static void nothing_is_recorded_while_stopped(void **state)
 {
@@ -39,9 +46,9 @@ static void nothing_is_recorded_while_stopped(void **state)
 	KTRACE(sched, wake, 3);
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, 0);
 	assert_int_equal(check_ring(1)->records, 2);
-	/* the boot ring has only records of ktrace.switched */
+	/* the boot ring has only records of changes of events */
 	for (uint32_t n = 0; n < check_ring(0)->records; n++)
-		assert_int_equal(check_ring(0)->record[n].event, fake_event("ktrace.switched")->id);
+		assert_true(is_event(n, "ktrace.switched") || is_event(n, "ktrace.stopped"));
 }
 
 static void stop(void)
@@ -139,21 +146,160 @@ static void switching_a_recording_event_is_recorded(void **state)
 }
 
 /*
- * A stop of all recording makes no record, because recording has stopped. A start makes a record. Its range
- * of ids contains all events that were off before the start.
+ * The n-th record of the boot ring, if it is of ktrace.switched or ktrace.stopped. `until` and `cpu` are 0 in
+ * a record of ktrace.switched.
+ */
+struct change {
+	uint16_t first, last;
+	uint64_t until;
+	uint32_t cpu;
+};
+
+/* Returns whether the n-th record of the boot ring is of this event and of a range that contains the id. */
+static bool is_change(uint32_t n, const char *name, uint32_t id, struct change *change)
+{
+	const struct checked_record *record = &check_ring(0)->record[n];
+	const uint8_t *payload = record->payload + record->payload[0]; /* skips the extension block */
+
+	*change = (struct change){ 0 };
+	memcpy(&change->first, payload, 2);
+	memcpy(&change->last, payload + 2, 2);
+	if (is_event(n, "ktrace.stopped")) {
+		memcpy(&change->until, payload + 4, 8);
+		memcpy(&change->cpu, payload + 12, 4);
+	}
+	return is_event(n, name) && change->first <= id && id <= change->last;
+}
+
+/* Counts the records that contain the event in their range. *last: number of the last of these records. */
+static uint32_t changes_of(const char *name, const char *event, uint32_t *last, struct change *change)
+{
+	uint32_t count = 0;
+	struct change each;
+
+	for (uint32_t n = 0; n < check_ring(0)->records; n++) {
+		if (!is_change(n, name, fake_event(event)->id, &each))
+			continue;
+		*last = n;
+		*change = each;
+		count++;
+	}
+	return count;
+}
+
+/*
+ * A stop of all recording makes no record, because many traces end there. The start that follows records the
+ * stop, and then that the events are recorded again.
  */
 static void a_start_is_recorded(void **state)
 {
+	struct change stopped, switched;
+	uint32_t stop_at = 0, start_at = 0;
+	uint64_t before, after;
+
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	KTRACE(sched, switch, 1);
+	before = fake.clock;
+	fake.cpu = 1;
 	ktrace_stop();
+	after = fake.clock;
 	assert_int_equal(check_ring(0)->records, 0);
+	fake.clock += 1000;
+	ktrace_stop(); /* recording has been stopped since the first stop */
+	fake.cpu = 0;
 	ktrace_start();
-	assert_true(check_ring(0)->records > 0);
-	assert_string_not_equal(switched(0), "");
-	assert_int_equal(check_ring(0)->record[0].payload[check_ring(0)->record[0].payload[0] + 4],
-			 KTRX_STATE_RECORD);
+	assert_int_equal(changes_of("ktrace.stopped", "sched.switch", &stop_at, &stopped), 1);
+	assert_int_equal(changes_of("ktrace.switched", "sched.switch", &start_at, &switched), 1);
+	assert_true(stop_at < start_at);
+	assert_in_range(stopped.until, before, after);
+	assert_int_equal(stopped.cpu, 1);
+	assert_int_equal(
+		check_ring(0)->record[start_at].payload[check_ring(0)->record[start_at].payload[0] + 4],
+		KTRX_STATE_RECORD);
+	/* each stop has a time of its own */
+	fake.clock += 1000;
+	before = fake.clock;
+	ktrace_stop();
+	ktrace_start();
+	assert_int_equal(changes_of("ktrace.stopped", "mm.fault", &stop_at, &stopped), 2);
+	assert_int_equal(changes_of("ktrace.switched", "mm.fault", &start_at, &switched), 2);
+	assert_true(stop_at < start_at);
+	assert_true(stopped.until >= before);
+	assert_int_equal(stopped.cpu, 0);
+}
+
+/* Only events that were recorded until the stop are in the record of the stop. */
+static void events_may_change_while_recording_is_stopped(void **state)
+{
+	struct change change;
+	uint32_t at;
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(sched, switch, 1);
+	assert_int_equal(ktrace_control("mm=off"), KTRACE_OK);
+	ktrace_stop();
+	assert_int_equal(ktrace_control("mm=on,sched.wake=off"), KTRACE_OK);
+	ktrace_start();
+	assert_int_equal(changes_of("ktrace.stopped", "mm.fault", &at, &change), 0);
+	assert_int_equal(changes_of("ktrace.switched", "mm.fault", &at, &change), 2);
+	assert_int_equal(changes_of("ktrace.stopped", "sched.wake", &at, &change), 1);
+	assert_int_equal(changes_of("ktrace.switched", "sched.wake", &at, &change), 0);
+}
+
+static void a_panic_stops_recording_as_well(void **state)
+{
+	struct change change;
+	uint32_t at;
+	uint64_t before;
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(sched, switch, 1);
+	before = fake.clock;
+	ktrace_panic("test");
+	ktrace_start();
+	assert_int_equal(changes_of("ktrace.stopped", "sched.switch", &at, &change), 1);
+	assert_true(change.until > before);
+}
+
+static void stop_and_start(void)
+{
+	ktrace_stop();
+	ktrace_start();
+}
+
+/*
+ * A stop and a start at any point of a stop and a start, on the same CPU. If a stop of an event is recorded,
+ * a later record states that the event is recorded again.
+ */
+static void each_recorded_stop_ends(void **state)
+{
+	static void (*const handlers[])(void) = { ktrace_start, stop, stop_and_start };
+	int64_t n = 0;
+
+	for (uint32_t handler = 0; handler < 3; handler++) {
+		for (n = 0; n < 2000; n++) {
+			struct change change;
+			uint32_t stop_at = 0, start_at = 0;
+
+			fake_reset(state);
+			fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+			KTRACE(sched, switch, 1);
+			fake_at(n, handlers[handler]);
+			stop_and_start();
+			if (fake_points() <= n)
+				break;
+			ktrace_start();
+			assert_int_equal(fake_event("sched.switch")->state & KTRX_STATE_RECORD,
+					 KTRX_STATE_RECORD);
+			changes_of("ktrace.stopped", "sched.switch", &stop_at, &change);
+			changes_of("ktrace.switched", "sched.switch", &start_at, &change);
+			assert_true(stop_at <= start_at);
+		}
+		assert_in_range(n, 5, 1999);
+	}
 }
 
 /* A kernel may stop recording before its first event, when descriptors have no ids yet. */
@@ -184,6 +330,9 @@ int main(void)
 		TEST(a_stop_event_stops_all_recording_after_it_fired),
 		TEST(switching_a_recording_event_is_recorded),
 		TEST(a_start_is_recorded),
+		TEST(events_may_change_while_recording_is_stopped),
+		TEST(a_panic_stops_recording_as_well),
+		TEST(each_recorded_stop_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
