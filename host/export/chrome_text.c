@@ -17,9 +17,11 @@
 	(BASE_ESCAPE_JSON_GROWTH * (2 * BASE_JSON_NAME + 1) + \
 	 32) /* maximum number of bytes of a cached text, which consists of a name and the text around it */
 
-static uint8_t form_of(uint8_t type)
+static uint8_t form_of(const struct ktread_field *field)
 {
-	switch (type) {
+	if (timeline_is_holder(field))
+		return CHROME_OTHER; /* null if the holder is unknown */
+	switch (field->type) {
 	case KTRX_TYPE_I8:
 	case KTRX_TYPE_I16:
 	case KTRX_TYPE_I32:
@@ -50,7 +52,7 @@ static char *render_field(struct chrome_field *field, const struct ktread_type *
 	*at = ',';
 	at = base_json_name(at + (n > 0), type->field[n].name);
 	*at++ = ':';
-	field->form = form_of(type->field[n].type);
+	field->form = form_of(&type->field[n]);
 	field->width = field->form == CHROME_OTHER ? 0 : (uint8_t)payload_width(type->field[n].type);
 	field->unused = (uint8_t)(64 - 8 * field->width);
 	if (field->form == CHROME_ADDRESS)
@@ -198,7 +200,7 @@ static char *put_any(char *at, const struct chrome_shape *shape, const struct kt
 		}
 		if (ktread_value(event, n, &value) < 0)
 			break;
-		at = json_put_value(chrome_put_piece(at, field->name), &value);
+		at = json_put_value(chrome_put_piece(at, field->name), &shape->type->field[n], &value);
 		from += value.length + (value.type == KTRX_TYPE_STRING ? sizeof(uint16_t) : 0);
 	}
 	return at;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "export/timeline.h"
 #include "ktrx/v2.h"
 
 /* ---- Threads and processes ---- */
@@ -310,7 +311,8 @@ static void put_fields(struct fxt *fxt, const struct ktread_event *event)
 	if (event->type->fields == 0 && !ktread_type(fxt->walk.trace, event->id))
 		put_payload(fxt, event);
 	for (uint32_t n = 0; n < event->type->fields && ktread_value(event, n, &value) == 0; n++)
-		put_value(fxt, type->field[n], &value);
+		if (!timeline_is_unknown(&event->type->field[n], &value))
+			put_value(fxt, type->field[n], &value);
 	if (types)
 		fxt_arg_string(&fxt->stream, fxt->types, types, strnlen(types, WALK_NAME_MAX));
 	if (fxt->walk.path.bytes)

@@ -30,10 +30,12 @@ char *json_put_event_name(char *at, const struct ktread_type *type)
 	return base_json_string(at, name, length);
 }
 
-char *json_put_value(char *at, const struct ktread_value *value)
+char *json_put_value(char *at, const struct ktread_field *field, const struct ktread_value *value)
 {
 	char letter;
 
+	if (timeline_is_unknown(field, value))
+		return base_put_literal(at, "null");
 	switch (value->type) {
 	case KTRX_TYPE_I8:
 	case KTRX_TYPE_I16:
@@ -86,7 +88,7 @@ char *json_put_fields(char *at, const struct ktread_event *event)
 			*at++ = ',';
 		at = base_json_name(at, type->field[n].name);
 		*at++ = ':';
-		at = json_put_value(at, &value);
+		at = json_put_value(at, &type->field[n], &value);
 	}
 	return at;
 }

@@ -11,6 +11,7 @@
 
 #include "base/machine.h"
 #include "export/export.h"
+#include "export/timeline.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -134,7 +135,8 @@ static void annotate_all(struct perfetto *perfetto, const struct ktread_event *e
 	if (event->type->fields == 0 && !ktread_type(perfetto->walk.trace, event->id))
 		annotate_payload(pb, event);
 	for (uint32_t n = 0; n < event->type->fields && ktread_value(event, n, &value) == 0; n++)
-		annotate(pb, event, n, &value);
+		if (!timeline_is_unknown(&event->type->field[n], &value))
+			annotate(pb, event, n, &value);
 	annotate_call(perfetto, event);
 	if (perfetto->walk.path.bytes)
 		annotate_text(pb, "path", perfetto->walk.path.bytes, perfetto->walk.path.length);

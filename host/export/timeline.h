@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analyze/note.h"
 #include "analyze/symbols.h"
@@ -329,8 +330,20 @@ char *places_put_json(char *at, const struct ktread_event *event, struct symbols
  * unchanged.
  */
 char *json_put_event_name(char *at, const struct ktread_type *type);
-/* Writes the value of one field as JSON. A pointer becomes a string "0x…". */
-char *json_put_value(char *at, const struct ktread_value *value);
+/* Returns whether a field of this name and type contains the holder of a lock, which may be unknown. */
+static inline bool timeline_is_holder(const struct ktread_field *field)
+{
+	return field->type == KTRX_TYPE_U32 && strcmp(field->name, KTRX_HOLDER) == 0;
+}
+
+/* Returns whether the value of the field is the holder of a lock, and the holder is unknown. */
+static inline bool timeline_is_unknown(const struct ktread_field *field, const struct ktread_value *value)
+{
+	return value->number == KTRX_HOLDER_UNKNOWN && timeline_is_holder(field);
+}
+
+/* Writes the value of one field as JSON. A pointer becomes a string "0x…", an unknown holder null. */
+char *json_put_value(char *at, const struct ktread_field *field, const struct ktread_value *value);
 /*
  * Writes the fields of an event as "field":value pairs separated by commas, without braces. Omits a field
  * if the payload ends before it. Writes at most 8 KiB.

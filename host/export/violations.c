@@ -9,6 +9,7 @@
 #include "analyze/event_name.h"
 #include "base/json.h"
 #include "findings/finding.h"
+#include "ktrx/slot.h"
 
 /* maximum number of events printed for a violation, including the violating event */
 #define CONTEXT	     12u
@@ -363,8 +364,8 @@ static void put_where_json(struct base_output *out, struct ktread *trace, uint64
 
 	base_json_key(out, "time");
 	base_output_text(out, stats_time(trace, stamp, time));
-	base_json_put_number(out, "cpu", cpu);
-	base_json_put_number(out, "thread", thread);
+	base_json_put_known(out, "cpu", cpu != KTRX_NO_CPU, cpu);
+	base_json_put_known(out, "thread", thread != KTREAD_NO_THREAD, thread);
 }
 
 static void put_address(struct base_output *out, const char *key, uint64_t address)
@@ -452,8 +453,8 @@ static void put_context_json(struct base_output *out, const struct context *cont
 		base_output_text(out, n == from ? "{" : ",\n{");
 		base_json_key(out, "time");
 		base_output_text(out, line->time);
-		base_json_put_number(out, "cpu", line->cpu);
-		base_json_put_number(out, "thread", line->thread);
+		base_json_put_known(out, "cpu", line->cpu != KTRX_NO_CPU, line->cpu);
+		base_json_put_known(out, "thread", line->thread != KTREAD_NO_THREAD, line->thread);
 		base_json_put_format(out, "id", "\"%" PRIu32 ".%" PRIu64 "\"", line->ring, line->slot);
 		base_json_put_text(out, "event", line->name);
 		base_json_put_text(out, "text", line->text);

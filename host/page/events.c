@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "export/timeline.h"
 #include "ktrx/v2.h"
 
 /* ---- Events ---- */
@@ -96,7 +97,8 @@ int page_events_add(struct page_events *events, struct page_strings *strings, ui
 	page_put(&list->column[PAGE_EVENT_CONTEXT], event->context);
 	page_put(&list->column[PAGE_EVENT_SLOT], event->index - list->slot);
 	for (uint32_t n = 0; n < event->type->fields && n < 64; n++) {
-		if (ktread_value(event, n, &value) != 0 || (redact && value.type == KTRX_TYPE_STRING))
+		if (ktread_value(event, n, &value) != 0 || (redact && value.type == KTRX_TYPE_STRING) ||
+		    timeline_is_unknown(&event->type->field[n], &value))
 			continue;
 		present |= UINT64_C(1) << n;
 		put_value(&list->column[PAGE_EVENT_VALUES], strings, &value);

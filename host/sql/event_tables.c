@@ -253,6 +253,8 @@ static struct sql_cell field_cell(struct sql *sql, const struct ktread_event *ev
 	case KTRX_TYPE_U64:
 		return sql_cell_unsigned(sql, value.number);
 	default:
+		if (timeline_is_unknown(&event->type->field[n], &value))
+			return sql_cell_null();
 		return sql_cell_integer((int64_t)value.number);
 	}
 }

@@ -461,6 +461,28 @@ static void make_set_back(const char *directory)
 	writer_close(&writer);
 }
 
+/* Two threads wait for a lock whose holder is unknown, and for a lock that thread 7 holds. */
+static void make_holders(const char *directory)
+{
+	static const uint8_t types[] = { KTRX_TYPE_POINTER, KTRX_TYPE_U32, KTRX_TYPE_U32, 0 };
+	static const char names[] = "lock\0contend\0%p held by %u, tries %u\0a.c\0lock\0\0holder\0\0tries\0";
+	const struct {
+		uint64_t lock;
+		uint32_t holder, tries;
+	} wait[] = { { 0x100, KTRX_HOLDER_UNKNOWN, UINT32_MAX }, { 0x200, 7, 1 } };
+	struct bytes dump = { NULL, 0 };
+	struct writer writer;
+
+	writer_open(&writer, 2, 9);
+	writer_event(&writer, types, names, sizeof(names));
+	for (uint32_t n = 0; n < 2; n++)
+		writer_record(&writer, 1, (100 + n) * US, 1, 12, &wait[n], sizeof(wait[n]));
+	writer_dump(&writer, &dump);
+	save(directory, "holders.ktrx", &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 /*
  * Each CPU has a number of heartbeats that no real kernel reaches, so the rate per second has dozens of
  * digits. The wall clock shows the year 2554, and the number of records that a ring has refused is the
@@ -502,6 +524,7 @@ int main(int argc, char **argv)
 	make_stateless(argv[1]);
 	make_unseen(argv[1]);
 	make_set_back(argv[1]);
+	make_holders(argv[1]);
 	make_result(argv[1], "result-5.ktrx", 5);
 	make_result(argv[1], "result-6.ktrx", 6);
 	make_beats(argv[1]);

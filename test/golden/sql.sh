@@ -160,6 +160,21 @@ equal "JSON" '{"schema":"ktrace-sql/1","strings":"untrusted","ts":0,"thread_name
 equal "a duration is never negative, even if the clock is set back" 0 \
 	"$(cell set-back.ktrx 'SELECT duration FROM syscalls')"
 
+# ---- Unknown numbers -----------------------------------------------------------------------------
+equal "an unknown holder of a lock is NULL, another field with this number is not" "NULL/4294967295 7/1" \
+	"$(cell holders.ktrx "SELECT group_concat(ifnull(holder, 'NULL') || '/' || tries, ' ') FROM \"lock.contend\"")"
+equal "it is null in the fields of all events" 'null integer' \
+	"$(cell holders.ktrx "SELECT group_concat(json_type(fields, '\$.holder'), ' ') FROM events")"
+equal "JSON: it is null" 'null 7 ' "$(ktrace show --json holders.ktrx 2>err | sed -n 's/.*"holder":\([0-9a-z]*\).*/\1/p' | tr '\n' ' ')"
+equal "export to JSON: it is null" 'null 7 ' \
+	"$(ktrace export --format json -o - holders.ktrx 2>err | sed -n 's/.*"holder":\([0-9a-z]*\).*/\1/p' | tr '\n' ' ')"
+ktrace export --format perfetto -o perfetto holders.ktrx 2>err
+ktrace export --format fxt -o fxt holders.ktrx 2>err
+equal "Perfetto and FXT have no value: the only such number is that of the other field" "1 1" \
+	"$(python3 -c 'print(open("perfetto", "rb").read().count(b"\xff\xff\xff\xff\x0f"), open("fxt", "rb").read().count(b"\xff" * 4))')"
+equal "a condition has the number" 1 "$(ktrace show --where 'holder == 4294967295' holders.ktrx 2>err | grep -c 'held by ?')"
+
+# ---- More output formats -------------------------------------------------------------------------
 sql --json v2.ktrx "SELECT 1 AS schema"
 equal "JSON: a column does not replace the name of the schema" '{"schema":"ktrace-sql/1","strings":"untrusted","schema_2":1}' "$(cat out)"
 sql v2.ktrx "SELECT 1 AS number, 'a' AS text UNION ALL SELECT 12, NULL"

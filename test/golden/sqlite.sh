@@ -18,6 +18,7 @@ check "cmd-traces makes the traces" build/test/cmd-traces "$tmp"
 check "danger-traces makes the traces" sh -c 'build/test/danger-traces "$1" >"$1/log"' - "$tmp"
 exported v2
 exported typed
+exported holders
 exported 3 counts
 
 "$ktrace" export --format sqlite "$tmp/v2.ktrx" -o "$tmp/v2.db" 2>"$tmp/err"
