@@ -18,6 +18,7 @@ struct waiting {
 	uint32_t waker; /* thread that caused the wakeup */
 	uint32_t cpu;	/* CPU on which the wakeup was caused */
 	bool interrupt; /* true if an interrupt caused the wakeup */
+	bool hidden;	/* true if the filter does not select the wakeup */
 };
 
 struct reading {
@@ -35,9 +36,10 @@ struct reading {
 	struct waiting *waiting;
 	uint32_t waiting_count;
 	uint64_t *seen; /* indexed by CPU: time of the last event */
+	uint64_t last;	/* timestamp of the last event */
 	/* indexed by the kind of duration: bit map of the events that begin and end it */
 	uint8_t needed[LATENCIES_KINDS][(KTRX_EVENT_MAX + 1) / 8];
-	/* true if the trace was read to its end, and durations that have not ended are being passed on */
+	/* true if the trace was read to its end, and durations that have not ended are being closed */
 	bool closing;
 	/*
 	 * The trace's filter, if it selects events by CPU, thread or type; otherwise NULL. The trace is then
@@ -152,8 +154,8 @@ static bool is_measured(struct reading *r, struct spans_owner owner, const struc
 
 /*
  * Counts a duration that is not measured. `end`: the event that ends it; NULL: the model ends it at the
- * current event, without an end. If the current event records that events were switched on or off, and no
- * slots are missing, the end is missing because an event was off.
+ * current event, without an end, or the trace ends. If the current event records that events were switched on
+ * or off, and no slots are missing, the end is missing because an event was off.
  */
 static void drop(struct reading *r, struct latencies_row *row, uint64_t begin, const struct ktread_event *end)
 {
@@ -162,6 +164,8 @@ static void drop(struct reading *r, struct latencies_row *row, uint64_t begin, c
 
 	if (end)
 		off = gaps_switched(r->gaps, r->needed[row->kind], begin, end->stamp) != 0;
+	else if (r->closing)
+		off = gaps_switched(r->gaps, r->needed[row->kind], begin, r->last) != 0;
 	else
 		off = switched_change_of(r->event, &change) &&
 		      !gaps_between(r->gaps, GAPS_ANYWHERE, begin, r->event->stamp);
@@ -299,6 +303,7 @@ static void on_change(void *context, const struct threads_change *change)
 		.waker = change->waker,
 		.cpu = change->cpu,
 		.interrupt = change->interrupt,
+		.hidden = r->filter && !is_selected(r, r->event, r->event->stamp),
 	};
 }
 
@@ -310,6 +315,7 @@ static void take(struct reading *r, const struct ktread_event *event)
 
 	spans_hide(r->spans, hidden);
 	r->event = event;
+	r->last = event->stamp;
 	gaps_event(r->gaps, event);
 	if (event->cpu < THREADS_CPUS_MAX) {
 		if (event->lost > 0) {
@@ -356,15 +362,29 @@ void latencies_mark(const struct ktread *trace, struct wellknown_table *known, e
 			wellknown_mark(trace, known, needs[n].event, map);
 }
 
-/* Passes on the durations that have not ended at the end of the trace. */
-static void pass_open(struct reading *r)
+/* A thread that was woken has not run up to the end of the trace. */
+static void close_wait(struct reading *r, const struct waiting *waiting)
+{
+	struct latencies_row *row;
+
+	if (r->sink) {
+		pass_wakeup(r, waiting, NULL);
+	} else if (waiting->id != 0 && !waiting->hidden) {
+		row = row_of(r->latencies, LATENCIES_RUN_QUEUE, false, 0);
+		if (row)
+			drop(r, row, waiting->stamp, NULL);
+	}
+}
+
+/* Counts or passes on the durations that have not ended at the end of the trace. */
+static void close_open(struct reading *r)
 {
 	spans_finish(r->spans);
 	r->closing = true;
 	spans_close(r->spans, 2 * r->latencies->events);
 	for (uint32_t n = 0; n < r->waiting_count && !r->error; n++)
 		if (r->waiting[n].stamp != 0)
-			pass_wakeup(r, &r->waiting[n], NULL);
+			close_wait(r, &r->waiting[n]);
 }
 
 static int read_all(struct reading *r, struct ktread *trace)
@@ -396,8 +416,8 @@ static int read_all(struct reading *r, struct ktread *trace)
 	while ((status = ktread_next(trace, &event)) > 0 && !r->error)
 		take(r, event);
 	r->latencies->unpaired = spans_unpaired(r->spans) - r->hidden;
-	if (r->sink && status == 0 && !r->error)
-		pass_open(r);
+	if (status == 0 && !r->error)
+		close_open(r);
 	return r->error ? r->error : status;
 }
 

@@ -67,7 +67,28 @@ static void durations_with_an_event_that_may_have_been_off_are_counted(void **st
 	assert_int_equal(latencies->rows, 1);
 	assert_int_equal(latencies->row[0].ticks.count, 0);
 	assert_int_equal(latencies->row[0].switched, 2);
-	assert_int_equal(latencies->row[0].dropped, 0);
+	assert_int_equal(latencies->row[0].dropped, 1);
+	latencies_free(latencies);
+}
+
+static void durations_that_are_open_at_the_end_have_no_end(void **state)
+{
+	struct latencies *latencies = NULL;
+
+	(void)state;
+	script_type(20, "sched", "wake", "u32 thread");
+	script_type(21, "syscall", "enter", "u32 nr");
+	script_type(22, "syscall", "exit", "u32 nr");
+	script_event(SWITCH, 5, 0, 1, V(1), V(2));
+	script_event(21, 10, 0, 2, V(7));
+	script_event(20, 20, 0, 2, V(1));
+	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
+	assert_int_equal(latencies->rows, 2);
+	for (uint32_t n = 0; n < 2; n++) {
+		assert_int_equal(latencies->row[n].ticks.count, 0);
+		assert_int_equal(latencies->row[n].switched, 0);
+		assert_int_equal(latencies->row[n].dropped, 1);
+	}
 	latencies_free(latencies);
 }
 
@@ -511,6 +532,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_restart_of_recording, begin, end),
 		cmocka_unit_test_setup_teardown(durations_with_an_event_that_may_have_been_off_are_counted,
 						begin, end),
+		cmocka_unit_test_setup_teardown(durations_that_are_open_at_the_end_have_no_end, begin, end),
 		cmocka_unit_test_setup_teardown(durations_before_a_stop_of_recording_are_measured, begin,
 						end),
 		cmocka_unit_test_setup_teardown(nothing_is_paired_if_an_event_is_off_at_the_end, begin, end),
