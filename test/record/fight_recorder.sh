@@ -30,6 +30,7 @@ ended() {
 	wait "$recorder" 2>"$tmp/wait"
 }
 is_state() { grep -q "^State:.[$1]" "/proc/$target/status"; }
+sigstop_is_recorded() { build/bin/kdump -f "$1" | grep -q 'PSIG  SIGSTOP'; }
 is_untraced() { grep -q '^TracerPid:.0$' "/proc/$target/status"; }
 
 for signal in TERM HUP KILL; do
@@ -43,11 +44,16 @@ for signal in TERM HUP KILL; do
 	check "SIG$signal to the recorder: the program runs to its end" eventually grep -q 'child: status 1' "$tmp/out.waits_in_vfork.$signal"
 	check "SIG$signal to the recorder: the file can be read" reads_well "$tmp/waits_in_vfork.$signal"
 
+	# At each system call, the recorder stops the program for a moment. Such a stop looks like the stop by the
+	# signal, so the test waits until SIGSTOP is recorded. When the recorder ends, the kernel lets the program
+	# run until it reaches the stop by the signal.
 	begin stops.$signal
+	await sigstop_is_recorded "$tmp/stops.$signal"
 	await is_state tT
 	kill -$signal $recorder
 	ended "SIG$signal ends a recorder whose program is stopped"
-	check "SIG$signal to the recorder: a stopped program stays stopped" is_state T
+	check "SIG$signal to the recorder: a stopped program stays stopped" eventually is_state T
+	check "SIG$signal to the recorder: a stopped program did not run before SIGCONT" test ! -s "$tmp/out.stops.$signal"
 	kill -CONT "$target"
 	check "SIG$signal to the recorder: a stopped program continues after SIGCONT" eventually grep -q 'went on' "$tmp/out.stops.$signal"
 	check "SIG$signal to the recorder, stopped program: the file can be read" reads_well "$tmp/stops.$signal"
