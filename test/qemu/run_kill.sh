@@ -22,7 +22,7 @@ finish() {
 	wait "$pid" || status=$?
 }
 
-begin $line "debug=ktrace run=mix seconds=60"
+begin $line "debug=ktrace run=forever"
 kill -KILL "$guest"
 finish
 equal "SIGKILL of QEMU: status" 14 "$status"
@@ -41,27 +41,27 @@ equal "SIGKILL of a QEMU with a seed: status of the replay" 12 "$status"
 message_has "the virtual deadline of "
 message_has "the same run as $tmp/killed.ktrx: all "
 
-begin sh -c "$line 'debug=ktrace run=mix seconds=60'; true"
+begin sh -c "$line 'debug=ktrace run=forever'; true"
 kill -KILL "$guest"
 finish
 equal "SIGKILL of a script's QEMU: status" 14 "$status"
 check "SIGKILL of a script's QEMU: there is a trace" test -s "$out"
 
-begin $line "debug=ktrace run=mix seconds=60"
+begin $line "debug=ktrace run=forever"
 kill -INT "$pid"
 finish
 equal "SIGINT: status" 130 "$status"
 check "SIGINT: there is a trace" test -s "$out"
 check "SIGINT: QEMU has ended" sh -c "! kill -0 $guest"
 
-begin $line "debug=ktrace run=mix seconds=60"
+begin $line "debug=ktrace run=forever"
 kill -STOP "$guest"
 kill -TERM "$pid"
 finish
 equal "SIGTERM while QEMU is stopped: status" 143 "$status"
 check "SIGTERM while QEMU is stopped: there is a trace" test -s "$out"
 
-begin $line "debug=ktrace run=mix seconds=60"
+begin $line "debug=ktrace run=forever"
 "$ktrace" extract -o "$tmp/live.ktrx" "$tmp"/*.ram 2>/dev/null || :
 check "extract reads the RAM file of a running guest" sh -c "'$ktrace' show '$tmp/live.ktrx' | grep -q sched.switch"
 kill -KILL "$pid"
@@ -80,7 +80,7 @@ typed() {
 	status=0
 	: >"$tmp/err"
 	{ await grep -q 'recording from ' "$tmp/err"; printf "$keys"; await test -s "$out"; } | timeout -k 5 $kill_limit script -qec "'$ktrace' run --timeout $limit --out '$out' -- \
-		$line 'debug=ktrace run=mix seconds=60' $*" /dev/null >"$tmp/err" || status=$?
+		$line 'debug=ktrace run=forever' $*" /dev/null >"$tmp/err" || status=$?
 }
 
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
@@ -118,7 +118,7 @@ left=0
 line="$(demo x86_64 2) -append"
 for _ in 1 2 3 4 5; do
 	rm -f "$out" "$tmp"/*.ram
-	"$ktrace" run --timeout $limit --out "$out" -- $line "debug=ktrace" </dev/null >"$tmp/console" 2>"$tmp/err" &
+	"$ktrace" run --timeout $limit --out "$out" -- $line "debug=ktrace run=forever" </dev/null >"$tmp/console" 2>"$tmp/err" &
 	pid=$!
 	until ls "$tmp"/*.ram >/dev/null 2>&1; do :; done
 	kill -TERM "$pid"

@@ -51,7 +51,7 @@ ended "a pipe" 0
 
 # The script knows the pid of the process that ktrace started in place of QEMU, but not QEMU's own pid.
 # Signals that the script sends to this process must reach QEMU.
-line="$(demo x86_64 1) -append 'debug=ktrace run=mix seconds=60' -name only-here-$$"
+line="$(demo x86_64 1) -append 'debug=ktrace run=forever' -name only-here-$$"
 booted="until grep -q 'demo: 1 CPU' '$tmp/console'; do sleep 0.1; done"
 run -- sh -c "$line & $booted; kill \$!; wait \$!; echo status \$?"
 equal "kill by a script: status" 14 "$status"
