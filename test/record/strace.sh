@@ -80,7 +80,7 @@ equal "a 32-bit program: as many timeouts of waits are shown as strace shows" "$
 show() { build/bin/ktrace show "$1" | sed -n 's/.* syscall\.enter *\([a-z_0-9]*\)[ 0-9]*(.*/\1/p' | sort | uniq -c | awk '{ print $1, $2 }'; }
 equal "a 32-bit program: ktrace show has the same names" "$(calls "$tmp/trace")" "$(show "$tmp/trace")"
 compare "32-bit calls of a 64-bit program" build/test/record/compat64
-compare client curl -s -m 1 http://127.0.0.1:1/
+compare client curl -s -m $limit http://127.0.0.1:1/
 # many PATTERN: checks that kdump's line for a call that transfers many messages matches PATTERN.
 many() { check "messages that one call transfers: $1" grep -q "$1" "$tmp/kdump.runtime"; }
 many ' sendmmsg(.*, \[{iov=\[{base="first", len=5}, {base="and", len=3}\], .*, len=8}, {iov=\[{base="second", len=6}\], .*, len=6}\], 2, 0) = 2'

@@ -16,7 +16,7 @@ list=test/scenarios/list
 out=build/scenarios
 ktrace=build/bin/ktrace
 why_limit=120 # seconds; only a hang takes this long
-patience=8    # multiple of the time that a bug takes to show on a quiet host
+patience=32   # multiple of the time that a bug takes to show on a quiet host
 
 # wanted NAME ARCHITECTURE [NAME[/ARCHITECTURE]]…: succeeds if the scenario in the first two arguments is
 # among the other arguments, or if there are no others.

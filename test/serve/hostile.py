@@ -337,7 +337,7 @@ def ends(server):
 
 
 def main():
-    signal.alarm(600)  # only a server that hangs reaches this
+    signal.alarm(1500)  # only a server that hangs reaches this
     server = Server(TRACE)
     page(server)
     windows()

@@ -8,9 +8,9 @@ import path from "node:path";
 
 const [packages, chromium, folder] = process.argv.slice(2);
 const playwright = createRequire(path.resolve(packages, "package.json"))("playwright-core");
-const browser = await playwright.chromium.launch({ executablePath: chromium,
-	args: ["--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"] });
 const patience = 120000;
+const browser = await playwright.chromium.launch({ executablePath: chromium, timeout: patience,
+	args: ["--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"] });
 let count = 0;
 let failed = 0;
 
