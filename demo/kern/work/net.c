@@ -20,6 +20,7 @@
 
 static bool lossy;
 static unsigned connections, broken, queries;
+static bool resolver_ended;
 static uint64_t bytes_echoed;
 
 /* ---- Streams ----------------------------------------------------------------------------------- */
@@ -145,14 +146,15 @@ static void echo_client(uint16_t port, uint64_t until_ns)
  */
 static const char query[] = "\0\0\1\0\0\1\0\0\0\0\0\0\3www\4demo\0\0\1\0\1";
 
-static void name_server(uint64_t until_ns)
+/* Answers until the resolver has ended: without a server, its last query would be refused. */
+static void name_server(void)
 {
 	struct file *server = net_open_socket(SOCK_DGRAM | SOCK_NONBLOCK);
 	char message[sizeof(query)];
 	struct abi_sockaddr from;
 
 	net_expect("bind", net_bind_to(server, PORT_DNS), 0);
-	while (!work_over(until_ns + 100 * NS_PER_MS)) {
+	while (!__atomic_load_n(&resolver_ended, __ATOMIC_ACQUIRE)) {
 		if (net_wait_readable(server, 20) == 0)
 			continue;
 		net_expect("query", socket_receive(server, (uintptr_t)message, sizeof(message), &from),
@@ -182,6 +184,7 @@ static void resolver(uint64_t until_ns)
 		queries += memcmp(message, &id, sizeof(id)) == 0 && (message[2] & 0x80);
 	}
 	file_put(client);
+	__atomic_store_n(&resolver_ended, true, __ATOMIC_RELEASE);
 }
 
 static void member(unsigned n, uint64_t until_ns)
@@ -189,7 +192,7 @@ static void member(unsigned n, uint64_t until_ns)
 	unsigned pair = n / 2;
 
 	if (pair == 0 && n % 2 == 0)
-		name_server(until_ns);
+		name_server();
 	else if (pair == 0)
 		resolver(until_ns);
 	else if (n % 2 == 0)
@@ -204,6 +207,7 @@ void work_net(uint64_t until_ns)
 	uint64_t started_ns = clock_ns();
 
 	lossy = arg_number("lose", 0) != 0;
+	resolver_ended = false;
 	if (!lossy)
 		net_check_failures();
 	/* Adds the duration of the checks to the end time, so that the checks do not shorten the workload. */

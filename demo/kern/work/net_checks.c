@@ -72,7 +72,7 @@ static void check_reset(struct file *listener)
 	char text[8];
 
 	net_expect("send what stays unread", net_send_bytes(server, "rest", 4), 4);
-	net_expect("poll", net_wait_readable(client, 1000), 1);
+	net_expect("poll", net_wait_readable(client, 60000), 1);
 	file_put(client);
 	net_expect("receive after a reset", net_receive_bytes(server, text, sizeof(text)), -ECONNRESET);
 	net_expect("send after a reset", net_send_bytes(server, text, sizeof(text)), -EPIPE);

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PORT	8000
-#define NOWHERE ((void *)8)
+#define PORT	    8000
+#define NOWHERE	    ((void *)8)
+#define PATIENCE_MS 60000 /* only a hang takes this long */
 
 #define DATAGRAM_MAX 1472 /* maximum number of data bytes in a datagram: its frame then has 1500 bytes */
 
@@ -142,10 +143,16 @@ static void hear(int signal)
 	(void)signal;
 }
 
-static void send_signal(void)
+/*
+ * Sends the signal repeatedly until the parent ends this process, because a signal may arrive before the parent
+ * waits.
+ */
+static void send_signals(void)
 {
-	sleep_ms(30);
-	check_equal(0, kill(getppid(), SIGUSR1), "a signal is sent");
+	for (;;) {
+		sleep_ms(30);
+		check_equal(0, kill(getppid(), SIGUSR1), "a signal is sent");
+	}
 }
 
 static void interrupted(void)
@@ -156,9 +163,10 @@ static void interrupted(void)
 	handle_signal(SIGUSR1, hear);
 	if (!connected(SOCK_STREAM))
 		return;
-	child = start_child(send_signal);
+	child = start_child(send_signals);
 	check_equal(-EINTR, receive(client, &byte, 1), "a signal ends the wait");
-	check_equal(0, wait_for(child), "status of the sender");
+	check_equal(0, kill(child, SIGKILL), "the sender is ended");
+	check_equal(SIGKILL, wait_for(child), "status of the sender");
 	close(client);
 	close(server);
 }
@@ -184,7 +192,7 @@ static void without_waiting(void)
 	if (!connected(SOCK_STREAM | SOCK_NONBLOCK))
 		return;
 	fd.fd = client;
-	check_equal(1, poll(&fd, 1, 1000), "the connection is made");
+	check_equal(1, poll(&fd, 1, PATIENCE_MS), "the connection is made");
 	check_equal(-EISCONN, connect(client, &here, sizeof(here)),
 		    "a connected socket cannot connect again");
 	check_equal(-EAGAIN, receive(client, block, 1), "a nonblocking receive fails without data");
@@ -198,7 +206,7 @@ static void without_waiting(void)
 			break;
 		received += n;
 	}
-	check_equal(1, poll(&fd, 1, 1000), "the socket is writable again");
+	check_equal(1, poll(&fd, 1, PATIENCE_MS), "the socket is writable again");
 	close(client);
 	close(server);
 }
@@ -222,7 +230,7 @@ static void peer_gone(void)
 		return;
 	fd.fd = client;
 	send_text(server, "unread");
-	check_equal(1, poll(&fd, 1, 1000), "unread data arrives");
+	check_equal(1, poll(&fd, 1, PATIENCE_MS), "unread data arrives");
 	close(client);
 	child = start_child(send_after_reset);
 	check_equal(SIGPIPE, wait_for(child), "SIGPIPE ended the sender");
