@@ -22,18 +22,23 @@ moments() {
 		awk -v id="$id" '$2 <= id && id <= $3 { print $1, $4 % 2 }'
 }
 
-# recorded EVENT: prints how many events of this name the guest has recorded.
+# recorded EVENT: prints the ring and the place in the ring of each event of this name. Places are not used again.
 recorded() {
-	"$ktrace" summary --json "$ram" 2>>"$tmp/messages" | sed -n 's/.*"event":"'"$1"'","records":\([0-9]*\).*/\1/p'
+	"$ktrace" show --ids --event "$1" "$ram" 2>>"$tmp/messages" | sed -n 's/^\[ *[0-9.]*\] \([0-9]*\)\.\([0-9]*\) .*/\1 \2/p'
 }
 
-# has_more EVENT COUNT: succeeds if the guest has recorded at least COUNT + 100 events of this name.
-has_more() { [ "$(recorded "$1")" -ge $(($2 + 100)) ]; }
+# has_more EVENT: succeeds if the guest has recorded at least 100 events of this name after those in $tmp/before.
+# The number of events in the rings would not show this: new events overwrite old ones.
+has_more() {
+	recorded "$1" | awk 'FILENAME != "-" { newest[$1] = $2; next } $2 > newest[$1] + 0 { n++ } END { exit n < 100 }' \
+		"$tmp/before" -
+}
 
 # await_more EVENT: waits until the guest has recorded a hundred more events of this name.
 await_more() {
-	before=$(recorded "$1")
-	eventually has_more "$1" "${before:-0}"
+	recorded "$1" | awk '$2 > newest[$1] + 0 { newest[$1] = $2 } END { for (ring in newest) print ring, newest[ring] }' \
+		>"$tmp/before"
+	eventually has_more "$1"
 }
 
 # none_over_gap FILE [MOMENTS]: succeeds if no line "begin duration" of FILE, in microseconds, covers the whole
