@@ -107,14 +107,14 @@ refused 1 "--until-event $first: the event is before that of --since-event" --fu
 	--until-event "$first"
 refused 2 "cannot be combined" --functions --who-wrote cpus
 
-# Ctrl-C ends the run; retrace prints the functions recorded so far. The guest needs seconds of CPU time
-# after its first message.
+# Ctrl-C ends the run; retrace prints the functions recorded so far. When a thread prints the message, functions of
+# the scheduler have been called. After it, the guest needs seconds of CPU time.
 # shellcheck disable=SC2046
-run --seed 7 --deadline 3 -- $(demo riscv64 2) -append "debug=ktrace run=forever"
+run --seed 7 --deadline 3 -- $(demo riscv64 2) -append "debug=ktrace run=calls,forever"
 : >"$tmp/err"
 "$ktrace" retrace --functions --only 'sched_*' --out "$tmp/again" "$out" </dev/null >"$tmp/functions" 2>"$tmp/err" &
 run=$!
-await grep -q 'demo: 2 CPUs,' "$tmp/err"
+await grep -q 'calls: done' "$tmp/err"
 kill -INT $run
 wait $run
 equal "SIGINT: status" 130 $?
