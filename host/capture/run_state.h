@@ -107,6 +107,7 @@ struct capture_inspection {
 	struct capture_stack_kernel kernel;
 	/* time at which the inspection began; 0: the inspection has not begun */
 	double begun;
+	double moved;			/* time of the last request to QEMU, or answer of QEMU */
 	bool done;			/* the inspection has ended, even if nothing could be read */
 	struct capture_walk *walk;	/* walk of the stacks; NULL: none */
 	bool walking;			/* a step of the walk may still run */

@@ -280,7 +280,12 @@ void capture_view_close(struct capture_view *view)
 	view->memory = NULL;
 }
 
-#define PATIENCE 2.0 /* maximum time, in seconds, for the whole inspection */
+/*
+ * Maximum times, in seconds, for one answer of QEMU and for one part of the walk; and for the whole inspection,
+ * which takes long on a busy host
+ */
+#define ONE_PATIENCE 2.0
+#define ALL_PATIENCE 10.0
 
 static int page_path(const struct capture_inspection *inspection, char path[PATH_MAX])
 {
@@ -312,6 +317,7 @@ static void ask_for_page(struct capture_inspection *inspection, struct capture_m
 	}
 	capture_qmp_put_save(arguments, page->address, CAPTURE_STACK_PAGE, path, page->cpu);
 	capture_machine_ask(machine, "memsave", arguments);
+	inspection->moved = capture_now();
 }
 
 static void take_page(struct capture_inspection *inspection, bool refused)
@@ -355,6 +361,7 @@ static void continue_walk(struct capture_inspection *inspection, struct capture_
 /* Processes the answer to the last request and sends the next request. */
 static void continue_inspection(struct capture_inspection *inspection, struct capture_machine *machine)
 {
+	inspection->moved = capture_now();
 	if (inspection->walk) {
 		take_page(inspection, machine->refused);
 	} else {
@@ -379,20 +386,27 @@ void capture_inspection_set_kernel(struct capture_inspection *inspection, const 
 	capture_build_id_find(&kernel->id, view->image, view->memory, file);
 }
 
+static bool has_patience(const struct capture_inspection *inspection)
+{
+	const double now = capture_now();
+
+	return now - inspection->moved < ONE_PATIENCE && now - inspection->begun < ALL_PATIENCE;
+}
+
 bool capture_inspection_step(struct capture_inspection *inspection, struct capture_machine *machine)
 {
 	if (inspection->done)
 		return true;
 	if (inspection->begun == 0) {
-		inspection->begun = capture_now();
+		inspection->begun = inspection->moved = capture_now();
 		capture_machine_pause(machine);
 		capture_machine_ask(machine, "human-monitor-command",
 				    "{\"command-line\":\"" CAPTURE_QMP_REGISTERS "\"}");
-	} else if (inspection->walking && capture_now() - inspection->begun < PATIENCE) {
+	} else if (inspection->walking && has_patience(inspection)) {
 		continue_walk(inspection, machine);
 	} else if (machine->answered && !inspection->walking) {
 		continue_inspection(inspection, machine);
-	} else if (machine->ended || capture_now() - inspection->begun >= PATIENCE) {
+	} else if (machine->ended || !has_patience(inspection)) {
 		finish(inspection);
 	}
 	return inspection->done;

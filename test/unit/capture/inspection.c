@@ -80,7 +80,7 @@ static bool step(struct fixture *fixture)
 
 	do {
 		if (fixture->inspection.begun > 0)
-			fixture->inspection.begun = capture_now();
+			fixture->inspection.begun = fixture->inspection.moved = capture_now();
 		done = capture_inspection_step(&fixture->inspection, &fixture->machine);
 	} while (!done && fixture->inspection.walking);
 	return done;
@@ -181,6 +181,32 @@ static void inspection_of_silent_qemu_times_out(void **state)
 	assert_null(fixture->inspection.text);
 }
 
+/* Each answer arrives in time, but all of them together take longer than one answer may take. */
+static void slow_qemu_is_awaited(void **state)
+{
+	struct fixture *fixture = *state;
+
+	capture_inspection_step(&fixture->inspection, &fixture->machine);
+	assert_false(answer(fixture, REGISTERS));
+	fixture->inspection.begun -= 4;
+	assert_false(capture_inspection_step(&fixture->inspection, &fixture->machine));
+	save_page(fixture);
+	assert_true(answer(fixture, "{\"return\": {}, \"id\": \"ask\"}\r\n"));
+	assert_string_equal(fixture->inspection.text,
+			    "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\nstack 0 77\n");
+}
+
+static void qemu_that_is_too_slow_is_left(void **state)
+{
+	struct fixture *fixture = *state;
+
+	capture_inspection_step(&fixture->inspection, &fixture->machine);
+	assert_false(answer(fixture, REGISTERS));
+	fixture->inspection.begun -= 60;
+	assert_true(capture_inspection_step(&fixture->inspection, &fixture->machine));
+	assert_string_equal(fixture->inspection.text, "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\n");
+}
+
 static void closed_connection_ends_inspection(void **state)
 {
 	struct fixture *fixture = *state;
@@ -239,9 +265,10 @@ static void slow_kernel_file_does_not_delay_the_caller(void **state)
 	atomic_store(&opening, 1);
 	fixture->inspection.kernel.elf = "kernel.elf";
 	assert_false(quick_step(fixture));
-	fixture->inspection.begun += 3600; /* the inspection must not time out if the host stops this program */
 	send_answer(fixture, REGISTERS);
 	assert_false(quick_step(fixture));
+	fixture->inspection.moved += 3600; /* the inspection must not time out if the host stops this program */
+	fixture->inspection.begun += 3600;
 	for (unsigned n = 0; n < 3; n++)
 		assert_false(quick_step(fixture));
 	atomic_store(&opening, 2);
@@ -297,6 +324,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(missing_page_file_is_harmless, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(garbage_contains_no_registers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(inspection_of_silent_qemu_times_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(slow_qemu_is_awaited, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(qemu_that_is_too_slow_is_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(closed_connection_ends_inspection, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(slow_kernel_file_does_not_delay_the_caller, set_up,
 						tear_down),
