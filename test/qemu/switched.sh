@@ -9,7 +9,7 @@
 
 # control CHANGE…: changes events in the guest whose RAM file is $ram, as soon as the guest answers.
 control() {
-	eventually sh -c '"$@" 2>"$0/messages" >"$0/changed"' "$tmp" "$ktrace" control --timeout 5 "$ram" "$@"
+	eventually sh -c '"$@" 2>"$0/messages" >"$0/changed"' "$tmp" "$ktrace" control --timeout $limit "$ram" "$@"
 }
 
 # ids EVENT: prints the ids of the events whose names begin with EVENT.
