@@ -30,8 +30,9 @@ has_caller() {
 # yet booted far enough to hang, or the idle CPU was in the first instructions of a trap, where it has no callers.
 is_captured() { has_caller kmain && grep -q '^cpu [01] .*pc=[0-9a-f]* hang+' "$tmp/registers"; }
 
-# is_stalled: succeeds if the run ended with a stall, and the idle CPU has callers.
-is_stalled() { [ "$status" = 11 ] && has_caller kmain; }
+# is_stalled: succeeds if the run ended because a CPU hangs, not because the host hardly ran the guest, and if the
+# idle CPU has callers.
+is_stalled() { [ "$status" = 11 ] && grep -q 'no heartbeat of CPU' "$tmp/err" && has_caller kmain; }
 
 # captured ARCH NOTE CALLER: checks that the trace has registers of both CPUs, the note with this name, and a
 # stack with this caller.
