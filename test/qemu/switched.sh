@@ -22,9 +22,9 @@ moments() {
 		awk -v id="$id" '$2 <= id && id <= $3 { print $1, $4 % 2 }'
 }
 
-# recorded EVENT: prints the ring and the place in the ring of each event of this name. Places are not used again.
+# recorded EVENT: prints the ring and the place in it of each event of this name of CPU 0. Places are not used again.
 recorded() {
-	"$ktrace" show --ids --event "$1" "$ram" 2>>"$tmp/messages" | sed -n 's/^\[ *[0-9.]*\] \([0-9]*\)\.\([0-9]*\) .*/\1 \2/p'
+	"$ktrace" show --ids --cpu 0 --event "$1" "$ram" 2>>"$tmp/messages" | sed -n 's/^\[ *[0-9.]*\] \([0-9]*\)\.\([0-9]*\) .*/\1 \2/p'
 }
 
 # has_more EVENT: succeeds if the guest has recorded at least 100 events of this name after those in $tmp/before.
