@@ -281,8 +281,8 @@ void capture_view_close(struct capture_view *view)
 }
 
 /*
- * Maximum times, in seconds, for one answer of QEMU and for one part of the walk; and for the whole inspection,
- * which takes long on a busy host
+ * Maximum times, in seconds, for one answer of QEMU and for one part of the walk; and for the whole
+ * inspection, which takes long on a busy host
  */
 #define ONE_PATIENCE 2.0
 #define ALL_PATIENCE 10.0

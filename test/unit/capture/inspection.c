@@ -267,7 +267,8 @@ static void slow_kernel_file_does_not_delay_the_caller(void **state)
 	assert_false(quick_step(fixture));
 	send_answer(fixture, REGISTERS);
 	assert_false(quick_step(fixture));
-	fixture->inspection.moved += 3600; /* the inspection must not time out if the host stops this program */
+	/* the inspection must not time out if the host stops this program */
+	fixture->inspection.moved += 3600;
 	fixture->inspection.begun += 3600;
 	for (unsigned n = 0; n < 3; n++)
 		assert_false(quick_step(fixture));
