@@ -10,7 +10,7 @@ short=${BENCH_SHORT:+yes} arches="x86_64 aarch64 riscv64"
 [ -z "$short" ] || arches=x86_64
 status=0
 for arch in ${*:-$arches}; do
-	timeout -k 2 60 $(sh scripts/qemu.sh "$arch" 1) -append run=callcost </dev/null 2>/dev/null | tr -d '\r' |
+	timeout -k 2 600 $(sh scripts/qemu.sh "$arch" 1) -append run=callcost </dev/null 2>/dev/null | tr -d '\r' |
 		awk -v arch="$arch" -v most=6 -v short="$short" '
 		match($0, /callcost: plain [0-9]+ ps, events [0-9]+ ps, traced [0-9]+ ps/) {
 			split(substr($0, RSTART, RLENGTH), f, /[^0-9]+/)

@@ -8,7 +8,7 @@ arches="x86_64 aarch64 riscv64"
 [ -z "${BENCH_SHORT-}" ] || arches=x86_64 # see short.h
 status=0
 for arch in ${*:-$arches}; do
-	line=$(timeout -k 2 60 $(sh scripts/qemu.sh "$arch" 1) -append run=cost </dev/null 2>/dev/null |
+	line=$(timeout -k 2 600 $(sh scripts/qemu.sh "$arch" 1) -append run=cost </dev/null 2>/dev/null |
 		tr -d '\r' | grep '^cost:\|Booting.*cost:')
 	printf '%s\n' "$line" | awk -v arch="$arch" '
 		match($0, /clock [0-9]+ ps, event off [0-9]+ ps, one slot [0-9]+ ps, three slots [0-9]+ ps/) {

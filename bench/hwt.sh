@@ -4,7 +4,7 @@
 # trace into steps, compared with libipt alone.
 set -eu
 rings=build/bench/hwt/rings.ktru
-timeout -k 2 120 $(sh scripts/qemu.sh x86_64 2) -append run=cost -plugin build/lib/ktrace-pt.so,out="$rings" \
+timeout -k 2 600 $(sh scripts/qemu.sh x86_64 2) -append run=cost -plugin build/lib/ktrace-pt.so,out="$rings" \
 	</dev/null >/dev/null 2>&1 || test $? -ne 124
 build/bench/hwt/decode "$rings" && status=0 || status=$?
 rm -f "$rings"

@@ -19,7 +19,7 @@ plugin=build/lib/ktrace-pt.so
 boot() {
 	name=$1
 	shift
-	build/bench/cputime timeout -k 2 120 $(sh scripts/qemu.sh "$arch" 1) "$@" -append "$append" </dev/null \
+	build/bench/cputime timeout -k 2 600 $(sh scripts/qemu.sh "$arch" 1) "$@" -append "$append" </dev/null \
 		2>>"$tmp/$name" >"$tmp/console"
 	grep -q "$done" "$tmp/console" || { echo "bench/plugin.sh: $name: the guest did not finish its workload" >&2; exit 1; }
 }
@@ -33,7 +33,7 @@ middle() { paste "$tmp/$1" "$tmp/plain" | awk '$2 > 0 { print $1 / $2 }' | sort 
 packets() {
 	filter=
 	[ "$1" = aarch64 ] || filter='-dfilter 0x100000..0x5ffffff' # without the firmware
-	timeout -k 2 120 $(sh scripts/qemu.sh "$1" 1) -d exec,nochain -D "$tmp/log" $filter \
+	timeout -k 2 600 $(sh scripts/qemu.sh "$1" 1) -d exec,nochain -D "$tmp/log" $filter \
 		-plugin "$plugin,out=$tmp/rings,size=64M" -append run=calls </dev/null >"$tmp/console" 2>&1
 	build/test/hwt_blocks "$tmp/rings" "$tmp/log" | sed -n 's/^cpu 0:.* bytes \([0-9]*\) branches \([0-9]*\).*/\1 \2/p'
 }
