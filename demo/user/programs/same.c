@@ -9,8 +9,10 @@
 #endif
 #include <unistd.h>
 
-#define NAME  "/tmp/same"
-#define OTHER "/tmp/same/below"
+#ifndef NAME
+#define NAME "/tmp/same"
+#endif
+#define OTHER NAME "/below"
 
 int main(void)
 {
