@@ -301,7 +301,9 @@ static uint64_t host_now(const struct live_watch *watch)
 }
 
 /*
- * Processes items of the source until the time `until`, or until watch->stop is set. Returns 0 or an error.
+ * Processes items of the source until the time `until`, or until watch->stop is set. Asks the source at least
+ * once, because `until` may have passed already if the host has not run this process for some time. Returns 0
+ * or an error.
  */
 static int take(const struct live_watch *watch, struct live_model *model, uint64_t until)
 {
@@ -310,8 +312,9 @@ static int take(const struct live_watch *watch, struct live_model *model, uint64
 	uint64_t now = host_now(watch);
 	uint32_t taken = 0;
 
-	while (now < until && !*watch->stop) {
-		int status = source->next(source->context, &followed, (int)((until - now + MS - 1) / MS));
+	do {
+		uint64_t left = now < until ? until - now : 0;
+		int status = source->next(source->context, &followed, (int)((left + MS - 1) / MS));
 
 		if (status > 0)
 			status = live_model_take(model, &followed);
@@ -321,7 +324,7 @@ static int take(const struct live_watch *watch, struct live_model *model, uint64
 			return status;
 		if (taken++ % BATCH == 0)
 			now = host_now(watch);
-	}
+	} while (now < until && !*watch->stop);
 	return 0;
 }
 

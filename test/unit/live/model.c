@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Tests the output of `ktrace live` for a simulated source of events and samples. The simulated clock
- * advances only while `ktrace live` waits for the source.
- */
+/* Tests the output of `ktrace live` for a simulated source. Its clock advances while live waits for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +23,8 @@ enum { SWITCH = 1, CONTEND, IRQ_ENTER, IRQ_EXIT, BLOCK };
 
 static struct {
 	uint64_t now;
-	unsigned returned; /* number of events that the source has returned */
+	unsigned asked, held_up; /* at this reading of the clock, two seconds have passed; 0: never */
+	unsigned returned;	 /* number of events that the source has returned */
 	struct ktread_followed first[4];
 	unsigned firsts, first_said;
 	uint64_t boots_at; /* time at which the guest boots again; 0 if it never does */
@@ -96,6 +94,8 @@ static void fake_account(void *context, struct ktread_follow_account *account)
 static uint64_t fake_now(void *context)
 {
 	(void)context;
+	if (++fake.asked == fake.held_up)
+		fake.now += 2 * SECOND;
 	return fake.now;
 }
 
@@ -195,9 +195,20 @@ static void lines_show_shares_rates_and_losses(void **state)
 		"in\\x1bit(7) | 1: "
 		"idle 100% | 2: stuck 100% STUCK for 2.0 s at 0xabc hog(9) | irq.enter 3904, irq.exit 3900\n"
 		"     3.0 s  8000 events/s, cost 0.27%, lost 0, 11853 not read | 0: user 75% irq 25% "
-		"in\\x1bit(7) | 1: "
-		"idle 100% | 2: stuck 100% STUCK for 3.0 s at 0xabc hog(9) | irq.enter 4000, irq.exit "
-		"4000\n");
+		"in\\x1bit(7) | 1: idle 100% | 2: stuck 100% STUCK for 3.0 s at 0xabc hog(9) | "
+		"irq.enter 4000, irq.exit 4000\n");
+	free(text);
+}
+
+static void guest_is_seen_although_the_host_held_up_live(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	fake.held_up = 3;
+	text = write_lines(1, true, 0, "");
+	assert_non_null(strstr(text, "\"state\":\"running\",\"boot\":1,"));
 	free(text);
 }
 
@@ -568,6 +579,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_show_shares_rates_and_losses),
+		cmocka_unit_test(guest_is_seen_although_the_host_held_up_live),
 		cmocka_unit_test(json_shows_waits_and_escaped_names),
 		cmocka_unit_test(tail_shows_matching_events),
 		cmocka_unit_test(tail_names_threads),
