@@ -43,9 +43,6 @@ watch() {
 	(cd "$tmp" && timeout -k 5 $kill_limit $live --count "$count" "$@") >"$tmp/live" 2>"$tmp/live.err" || status=$?
 }
 
-# last KEY [N]: prints the N-th (default: first) value of this key in the last JSON line.
-last() { tail -n 1 "$tmp/live" | grep -o "\"$1\":[0-9.]*" | sed -n "${2-1}s/.*://p"; }
-
 # watched_until NAME CONDITION: runs live until a line of its JSON output satisfies the awk condition. On a
 # busy host, a guest may not have run at all in an interval. In the condition, value(KEY, N) is the N-th
 # value of this key.
@@ -78,11 +75,11 @@ second_cpu_is_stuck='value("idle", 1) + 0 >= 0.8 && value("stuck", 2) + 0 >= 0.9
 # await_line PATTERN: waits until `ktrace live` has written a line that matches.
 await_line() { await grep -q "$1" "$tmp/live"; }
 
-at_least() { awk -v value="$1" -v least="$2" 'BEGIN { exit !(value >= least) }'; }
-
-switches_of_cpu_1() {
-	watch 1 --interval 200ms --tail 3 --where 'event == "sched.switch" and cpu == 1'
-	grep -q ' CPU1 .* sched.switch ' "$tmp/live"
+# shows_switches OPTION…: runs live, and succeeds if it shows a context switch among the newest events. On a busy
+# host, a guest may not have run at all in an interval.
+shows_switches() {
+	watch 2 --interval 200ms --tail 3 "$@"
+	grep -q ' CPU[01] .* sched.switch ' "$tmp/live"
 }
 
 shows_waits() {
@@ -99,11 +96,12 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: live shows both CPUs as online" 2 "$(tail -n 1 "$tmp/live" | grep -o '"online":true' | wc -l)"
 	watched_until "$arch: live shows the rate of events and time in the kernel" "$guest_is_busy"
 	check "$arch: live names the most frequent events" grep -q '"event":"lock.acquire"' "$tmp/live"
-	watch 2 --interval 200ms --tail 3 --event sched.switch
+	check "$arch: live --tail --event shows events" eventually shows_switches --event sched.switch
 	check "$arch: live prints lines with rate and CPUs" grep -q ' events/s, .* | 0: ' "$tmp/live"
 	equal "$arch: live --tail --event shows only these events" "sched.switch" \
 		"$(awk '$2 ~ /^CPU/ { print $4 }' "$tmp/live" | sort -u | xargs)"
-	check "$arch: live --tail --where shows events" eventually switches_of_cpu_1
+	check "$arch: live --tail --where shows events" eventually shows_switches \
+		--where 'event == "sched.switch" and cpu == 1'
 	equal "$arch: live --tail --where shows only these events" "CPU1 sched.switch" \
 		"$(awk '$2 ~ /^CPU/ { print $2, $4 }' "$tmp/live" | sort -u | xargs)"
 	watch 1 --interval 200ms --tail 3 --where 'shced.switch.prev == 1'
@@ -135,19 +133,17 @@ memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$watcher/status"; }
 # shown COUNT: waits until live has printed COUNT lines.
 shown() { await count_is_at_least "$1" "$tmp/live" ''; }
 options=$one_thread
-start x86_64 run=stress seconds=40
+start x86_64 run=stress seconds=$limit
 : >"$tmp/live"
 await_ram "$tmp"
 "$ktrace" live --json --interval 100ms >"$tmp/live" 2>"$tmp/live.err" --machine x86_64 "$ram" &
 watcher=$!
 shown 32
 after=$(memory)
-# Uses the highest rate of all intervals, because in some interval the guest may not have run at
-# all.
-rate=$(grep -o '"events_per_second":[0-9.]*' "$tmp/live" | cut -d: -f2 | sort -n | tail -n 1)
-check "live reads a guest with a high rate of events: $rate/s" at_least "$rate" 10000
 check "live takes a bounded amount of memory: $after kB" test "$after" -le 9216
-check "live counts slots that it did not read: $(last slots_not_looked_at)" at_least "$(last slots_not_looked_at)" 1
+# On a busy host, the guest may be slow for some time, so that live reads all slots.
+check "live reads a guest with a high rate of events" eventually any_line 'value("events_per_second", 1) + 0 >= 10000'
+check "live counts slots that it did not read" eventually any_line 'value("slots_not_looked_at", 1) + 0 >= 1'
 kill -TERM "$watcher"
 wait "$watcher"
 finish
@@ -206,23 +202,31 @@ painted() {
 	grep -q '^CPU1 *\[!' "$2" && sed -n "$1p" "$2" | grep -q '^q quit'
 }
 
+# has_bars ROWS FILE: like painted, but the screen also shows that CPU 0 is idle, and CPU 1 was stuck for the whole
+# interval. The bars show something else while the guest boots, or if it did not run in an interval.
+has_bars() { painted "$@" && grep -q '^CPU0 *\[.*\.\.\.' "$2" && grep -q '^CPU1 *\[!!!.* STUCK' "$2"; }
+
 # screen COLUMNS ROWS: runs live in a terminal of this size. Stores the screen in $tmp/screen, the screen
 # after two changes of size in $tmp/resized, and live's exit status after the key q in $tmp/status.
 screen() {
 	rm -f "$tmp/status" "$tmp/stty"
+	tmux_of "$1"
 	$tmux new-session -d -x "$1" -y "$2" "cd $tmp && $live --interval 200ms; echo \$? >status; stty -a >stty; sleep 30"
-	await painted "$2" "$tmp/screen"
+	await has_bars "$2" "$tmp/screen"
 	$tmux resize-window -x "$2" -y "$1"
 	$tmux send-keys e sched Enter
 	await painted "$1" "$tmp/resized"
 	$tmux resize-window -x "$1" -y "$2"
-	await painted "$2" "$tmp/resized"
+	await has_bars "$2" "$tmp/resized"
 	$tmux send-keys q
 	await test -s "$tmp/stty"
 	$tmux kill-server
 }
 
-tmux="tmux -S $tmp/tmux -f /dev/null"
+# tmux_of NAME: chooses a server of its own for the following terminals. A server that is asked to end still accepts
+# connections for a moment.
+tmux_of() { tmux="tmux -S $tmp/tmux-$1 -f /dev/null"; }
+
 if command -v tmux >/dev/null; then
 	options=
 	start x86_64 run=halt
@@ -263,6 +267,7 @@ if command -v tmux >/dev/null; then
 	}
 	mkdir "$tmp/empty"
 	rm -f "$tmp/status"
+	tmux_of tables
 	$tmux new-session -d -x 120 -y 30 "cd $tmp/empty && LC_ALL=C.UTF-8 $live --interval 200ms; echo \$? >../status"
 	await shows '^q quit'
 	# choose_guest: chooses the guest of this test in the list, and succeeds if the screen then shows this guest.
