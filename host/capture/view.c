@@ -205,16 +205,19 @@ static void search(struct capture_view *view)
 static void sample_clock(struct capture_view *view)
 {
 	const struct timespec step = { .tv_nsec = MOVE_STEP_MS * 1000000L };
-	struct ktread_pulse before = view->watch.last, pulse;
+	struct ktread_pulse before, pulse;
+	double since = capture_now(), time;
 
-	if (before.frequency || !capture_frequency_is_due(&view->frequency))
+	if (view->watch.last.frequency || !capture_frequency_is_due(&view->frequency) ||
+	    ktread_image_pulse(view->image, &before) != 0 || before.nonce != view->watch.last.nonce)
 		return;
-	for (int i = 0; i < MOVE_STEPS; i++) {
+	for (int i = 0; i < MOVE_STEPS; i++, since = time) {
 		nanosleep(&step, NULL);
+		time = capture_now();
 		if (ktread_image_pulse(view->image, &pulse) != 0 || pulse.nonce != before.nonce)
 			return;
 		if (pulse.slots != before.slots) {
-			capture_frequency_sample(&view->frequency, view->image);
+			capture_frequency_sample(&view->frequency, view->image, since);
 			return;
 		}
 	}

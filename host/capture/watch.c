@@ -221,19 +221,22 @@ static uint64_t newest_in_cpu_table(const struct ktread *trace)
 	return newest;
 }
 
-uint64_t capture_newest_stamp(struct ktread_image *image)
+/* Sets *read to the time at which the image had been read. Otherwise like capture_newest_stamp(). */
+static uint64_t newest_stamp(struct ktread_image *image, double *read)
 {
 	int fd = memfd_create("ktrace-snapshot", MFD_CLOEXEC);
 	const struct ktread_event *event;
 	struct ktread *trace = NULL;
 	uint64_t newest = 0;
-	int more = -1;
+	int more = -1, error;
 	char path[32];
 
 	if (fd < 0)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (ktread_image_write(image, fd, NULL, 0) == 0 && ktread_open(&trace, path, NULL) == 0)
+	error = ktread_image_write(image, fd, NULL, 0);
+	*read = capture_now();
+	if (error == 0 && ktread_open(&trace, path, NULL) == 0)
 		while ((more = ktread_next(trace, &event)) > 0)
 			newest = later(newest, event->stamp);
 	if (more == 0)
@@ -243,25 +246,54 @@ uint64_t capture_newest_stamp(struct ktread_image *image)
 	return more == 0 ? newest : 0;
 }
 
-void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image)
+uint64_t capture_newest_stamp(struct ktread_image *image)
 {
-	double time = capture_now();
-	uint64_t stamp = capture_newest_stamp(image);
+	double read;
 
-	if (stamp == 0 || stamp < frequency->last_stamp)
+	return newest_stamp(image, &read);
+}
+
+/* maximum uncertainty, in seconds, of the time of a sample; with more, a sample is useless */
+#define DOUBT_MOST 0.02
+
+void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image, double since)
+{
+	double time = capture_now(), read = time;
+	uint64_t stamp = newest_stamp(image, &read);
+
+	if (stamp == 0 || stamp < frequency->last_stamp || read - since > DOUBT_MOST)
 		return;
 	if (frequency->samples++ == 0) {
 		frequency->first_time = time;
 		frequency->first_stamp = stamp;
+		frequency->first_doubt = read - since;
 	}
 	frequency->last_time = time;
 	frequency->last_stamp = stamp;
+	frequency->last_doubt = read - since;
 	frequency->next = time + FIRST_GAP + (time - frequency->first_time);
 }
 
+#define CYCLES_TRIES 20
+#define CYCLES_DOUBT 1e-5 /* uncertainty, in seconds, of the time at which the cycle counter was read */
+
 struct capture_cycles capture_cycles_now(void)
 {
-	return (struct capture_cycles){ read_cycles(), capture_now() };
+	struct capture_cycles best = { 0 };
+	double least = 0;
+
+	/* the host may run another process between two of these steps */
+	for (unsigned n = 0; n < CYCLES_TRIES && (n == 0 || least > CYCLES_DOUBT); n++) {
+		const double before = capture_now();
+		const uint64_t count = read_cycles();
+		const double doubt = capture_now() - before;
+
+		if (n > 0 && doubt >= least)
+			continue;
+		best = (struct capture_cycles){ count, before };
+		least = doubt;
+	}
+	return best;
 }
 
 uint64_t capture_cycles_frequency(const struct capture_cycles *begin)
@@ -294,6 +326,12 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 /* time, in seconds, after which the measurement ends and uses the samples taken so far */
 #define PATIENCE 2.0
 /*
+ * The measurement ends early if its relative error is at most ERROR_GOOD, and fails if it is larger than
+ * ERROR_MOST. Usually the true error is a third of this.
+ */
+#define ERROR_GOOD 0.02
+#define ERROR_MOST 0.05
+/*
  * maximum relative difference of the guest's and the host's counter rates for which both count as the same
  * counter
  */
@@ -302,25 +340,41 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 #define ROUND 0.005
 
 /*
- * Waits until the guest records a new slot or a heartbeat. Returns false if the guest records neither, or
- * boots again.
+ * Waits until the guest records a new slot or a heartbeat. Sets *since to a time before which it did not
+ * record it. Returns false if the guest records neither, or boots again.
  */
-static bool await_movement(struct ktread_image *image)
+static bool await_movement(struct ktread_image *image, double *since)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
 	const double begin = capture_now();
 	struct ktread_pulse before, now;
 
+	*since = begin;
 	if (ktread_image_pulse(image, &before) != 0)
 		return false;
 	while (capture_now() - begin < QUIET) {
+		double time;
+
 		nanosleep(&step, NULL);
+		time = capture_now();
 		if (ktread_image_pulse(image, &now) != 0 || now.nonce != before.nonce)
 			return false;
 		if (now.slots != before.slots || now.heartbeats != before.heartbeats)
 			return true;
+		*since = time;
 	}
 	return false;
+}
+
+/*
+ * Returns whether the time between the first and the last sample is long enough, and known with an error of
+ * at most `part` of it.
+ */
+static bool is_exact(const struct capture_frequency *samples, double part)
+{
+	const double gap = samples->last_time - samples->first_time;
+
+	return gap >= SPAN && samples->first_doubt + samples->last_doubt <= gap * part;
 }
 
 /*
@@ -343,15 +397,16 @@ uint64_t capture_measure_image(struct ktread_image *image)
 	struct capture_frequency samples = { 0 };
 	struct ktread_pulse pulse;
 	uint64_t own, host;
+	double since;
 
 	if (ktread_image_pulse(image, &pulse) != 0 || pulse.frequency)
 		return 0;
 	do {
-		if (!await_movement(image))
+		if (!await_movement(image, &since))
 			return 0;
-		capture_frequency_sample(&samples, image);
-	} while (samples.last_time - samples.first_time < SPAN && capture_now() - begin.time < PATIENCE);
-	own = capture_frequency_get(&samples);
+		capture_frequency_sample(&samples, image, since);
+	} while (!is_exact(&samples, ERROR_GOOD) && capture_now() - begin.time < PATIENCE);
+	own = is_exact(&samples, ERROR_MOST) ? capture_frequency_get(&samples) : 0;
 	if (own == 0 || ktread_image_machine(image) != EM_X86_64)
 		return own ? rounded(own) : 0;
 	host = capture_cycles_frequency(&begin);

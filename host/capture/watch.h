@@ -98,7 +98,8 @@ struct capture_frequency {
 	uint32_t samples;
 	double first_time, last_time; /* times of the first and of the last sample, in seconds */
 	uint64_t first_stamp, last_stamp;
-	double next; /* time at which the next sample is due */
+	double first_doubt, last_doubt; /* uncertainty of these times, in seconds */
+	double next;			/* time at which the next sample is due */
 };
 
 /*
@@ -124,9 +125,10 @@ void capture_frequency_reset(struct capture_frequency *frequency);
 bool capture_frequency_is_due(const struct capture_frequency *frequency);
 /*
  * Takes a sample. Requires: the guest recorded something a moment ago, so that the newest timestamp is the
- * current time.
+ * current time. `since`: time before which it did not record this. If the host has not run this process for
+ * some time since then, it is unknown when the guest recorded it, and no sample is taken.
  */
-void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image);
+void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image, double since);
 
 struct capture_cycles capture_cycles_now(void);
 /*
