@@ -20,8 +20,9 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch, verbose=1: the trace has events" test "$(wc -l <"$tmp/host")" -gt 10
 	same "$arch, verbose=1: console and host show the same names and texts" "$tmp/host" "$tmp/put"
 
-	# The panic may cut off the last line of the other CPU.
-	boot "$arch" "debug=$groups debug.ktr.verbose=2 run=panic"
+	# Each CPU runs sleeping threads before the panic, because a CPU that has just started may not have recorded
+	# any event. The panic may cut off the last line of the other CPU.
+	boot "$arch" "debug=$groups debug.ktr.verbose=2 run=sleepers,panic"
 	sed -nE "s/^(cpu[0-9]+) [0-9]+ [^ ]+:[0-9]+ (($of_groups)_[^ ]+)  (.*)$/\1 \2 \4/p" "$tmp/lines" | sort >"$tmp/put"
 	shown --event "$groups" | sort >"$tmp/host"
 	cpu=$(sed -n 's/^\(cpu[0-9]*\) .* ktrace_panic  asked for by.*/\1/p' "$tmp/lines" | head -n 1)
