@@ -33,8 +33,11 @@ equal "make run-ktrace ACCEL=kwm: status" 2 "$status"
 check "make run-ktrace ACCEL=kwm: the message suggests kvm" grep -q 'did you mean kvm' "$tmp/out"
 
 # ---- The probe's programs run by TCG, which every machine has ------------------------------------------
+# They run in a directory of their own, because other programs may probe at the same time.
+mkdir "$tmp/probe"
 for arch in x86_64 aarch64; do
-	check "$arch: the probe runs and switches the machine off" env PROBE_SECONDS=60 sh scripts/accel.sh --probe $arch tcg
+	check "$arch: the probe runs and switches the machine off" sh -c 'cd "$1/probe" && PROBE_SECONDS=$2 sh "$OLDPWD/scripts/accel.sh" --probe "$3" tcg' \
+		sh "$tmp" $limit $arch
 done
 
 # ---- Effects of the probe's result ------------------------------------------------------------------
@@ -75,14 +78,15 @@ x86_64 | aarch64)
 	echo 3 >"$tmp/version"
 	echo "trap '' TERM; while :; do sleep 60; done" >"$tmp/does"
 	equal "auto: TCG when the probe hangs and ignores SIGTERM" tcg "$(PROBE_SECONDS=1 accel "$here")"
-	equal "auto: the result of the probe that hung is kept" "tcg 3" "$(accel "$here") $(calls)"
+	called=$(calls) # the probe may have been ended before it counted its call
+	equal "auto: the result of the probe that hung is kept" "tcg $called" "$(accel "$here") $(calls)"
 	rm "$tmp/kvm"
 	equal "auto: TCG after the KVM device was removed" tcg "$(accel "$here")"
 	;;
 *) equal "auto: TCG on a host of another architecture" tcg "$(accel "$here")" ;;
 esac
 cd "$OLDPWD" || exit 1
-check "no image of the probe is left" test -z "$(find "$tmp/work" build/accel -name 'probe.*' 2>/dev/null)"
+check "no image of the probe is left" test -z "$(find "$tmp/work" "$tmp/probe" -name 'probe.*')"
 
 # ---- Variables that make passes to the tests ---------------------------------------------------------
 equal "make decode-ktrace passes ARGS on" "build/bin/ktrace-decode build/ktrace.ktrx --summary --pid 6" \
