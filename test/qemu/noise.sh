@@ -38,8 +38,12 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: show prints how often an event was repeated, and in what time" sh -c "$ktrace show $out 2>/dev/null |
 		grep -qE 'ktrace\.repeat +lock\.(acquire|release): [0-9]+ more in 0\.[0-9]{6} s$'"
 
-	boot $arch 'run=stress slots=512 ktrace=sched.create=rare'
-	laps=$(sed -n 's/.*"cpu":0,"slots":512,"produced":\([0-9]*\),.*/\1/p' "$tmp/summary")
+	# On a busy host, a CPU needs longer for a hundred laps.
+	for seconds in 1 4 16 64; do
+		boot $arch "run=stress seconds=$seconds slots=512 ktrace=sched.create=rare"
+		laps=$(sed -n 's/.*"cpu":0,"slots":512,"produced":\([0-9]*\),.*/\1/p' "$tmp/summary")
+		[ "$((laps / 512))" -le 100 ] || break
+	done
 	check "$arch: CPU 0's ring was overwritten a hundred times: $laps slots" test "$((laps / 512))" -gt 100
 	check "$arch: the creation of init is still in the ring for rare events" sh -c "$ktrace show --event sched.create $out 2>/dev/null |
 		grep -q 'CPU0 .*sched\.create .* init$'"
