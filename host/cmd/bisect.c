@@ -12,8 +12,10 @@
 
 #include "analyze/compare.h"
 #include "base/open.h"
+#include "capture/error.h"
 #include "capture/json_text.h"
 #include "capture/plan.h"
+#include "capture/wait.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/run_schedule.h"
@@ -134,7 +136,7 @@ static void remove_folder(const char *folder)
 	rmdir(folder);
 }
 
-static int search(struct command_bisect *command)
+static int search_and_report(struct command_bisect *command)
 {
 	char self[PATH_MAX], folder[PATH_MAX];
 	struct hunt_options options = { .run = &command->run, .self = self, .folder = folder };
@@ -169,6 +171,26 @@ static int search(struct command_bisect *command)
 	if (error)
 		return EXIT_BAD_INPUT;
 	return bisect.signal ? 128 + bisect.signal : status;
+}
+
+/*
+ * Blocks signals until the result was printed: a signal that arrives between two runs must not end the command.
+ */
+static int search(struct command_bisect *command)
+{
+	struct capture_signals signals;
+	unsigned late = 0;
+	int status;
+
+	if (capture_signals_open(&signals) != 0) {
+		command_message(command->name, "%s", capture_message());
+		return EXIT_BAD_INPUT;
+	}
+	status = search_and_report(command);
+	/* the result has been printed, and the exit status is known */
+	capture_signals_take(&signals, &late);
+	capture_signals_close(&signals);
+	return status;
 }
 
 static int bisect_command(int argc, char **argv)
