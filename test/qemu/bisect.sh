@@ -33,11 +33,12 @@ TMPDIR=$tmp/absent search --runs 2
 equal "TMPDIR is absent: status" 1 "$status"
 message_has "$tmp/absent: no directory can be created there: No such file"
 
-# interrupted NAME CONDITION: starts a search, waits for the condition, and interrupts the search.
+# interrupted NAME PATTERN: starts a search that takes long, waits for a RAM file whose name matches, and interrupts
+# the search.
 interrupted() {
-	"$ktrace" bisect --runs 2 -j 1 --ram-dir "$tmp" "$out" </dev/null >"$tmp/shown" 2>"$tmp/err" &
+	"$ktrace" bisect --runs 1000 -j 1 --ram-dir "$tmp" "$out" </dev/null >"$tmp/shown" 2>"$tmp/err" &
 	pid=$!
-	await sh -c "$2" "$tmp"
+	await sh -c 'ls "$0" | grep "$1"' "$tmp" "$2"
 	kill -INT $pid
 	status=0
 	wait $pid || status=$?
@@ -46,8 +47,8 @@ interrupted() {
 	message_has "there is no result so far"
 }
 rm -f "$tmp"/*.ram
-interrupted "while the run is repeated" 'ls "$0"/seed-1.*.ram'
-interrupted "in the first continuations" 'ls "$0"/seed-2.*.ram'
+interrupted "while the run is repeated" '^seed-.*[.]ram$'
+interrupted "in the first continuations" '^seed-\([2-9]\|[0-9][0-9]\).*[.]ram$'
 
 sed 's/"qemu":"./"qemu":"0/' "$out" >"$tmp/old.ktrx"
 kept=$out out=$tmp/old.ktrx
