@@ -61,7 +61,7 @@ virt="qemu-system-riscv64 -M virt -bios none -smp 4 -nographic -kernel"
 
 cp -r examples/minimal "$tmp/sound"
 check "the smallest integration builds" build sound
-doctor --out "$tmp/sound.ktrx" -- sh -c "exec $virt '$tmp/sound/build/kernel.elf'"
+doctor --seconds $limit --out "$tmp/sound.ktrx" -- sh -c "exec $virt '$tmp/sound/build/kernel.elf'"
 equal "doctor finds no mistake in the smallest integration" 0 "$status"
 reported ok 'linked in' 0x # found in the file given to QEMU, although a shell hides QEMU's arguments
 reported dark switch 'CPU tracks'
@@ -91,7 +91,7 @@ cp -r examples/minimal "$tmp/one"
 echo '/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */' >"$tmp/one/ktrace_port.h"
 one() { minimal_library "$tmp/one" "$tmp/one/library" && minimal_kernel "$tmp/one" "$tmp/one/library"; }
 check "a port without CPU numbers builds" one
-doctor --seconds 2 -- $virt "$tmp/one/build/kernel.elf"
+doctor --seconds $limit -- $virt "$tmp/one/build/kernel.elf"
 reported wrong 'CPU numbers' 'ktrace_cpu_online.1. failed on its CPU, and others failed: .*remove all objects'
 check "a missing CPU number is reported with the line that adds it" grep -qF '#define ktrace_arch_cpu()' "$tmp/report"
 
@@ -100,12 +100,12 @@ check "a missing CPU number is reported with the line that adds it" grep -qF '#d
 cp -r examples/minimal "$tmp/after_end"
 sed -i 's/\(\.bss *:\)/end = .; \1/' "$tmp/after_end/kernel.ld"
 check "a kernel whose linker script defines its end too early builds" build after_end
-doctor -- $virt "$tmp/after_end/build/kernel.elf"
+doctor --seconds $limit -- $virt "$tmp/after_end/build/kernel.elf"
 equal "a linker script that defines the end too early is reported as wrong" 10 "$status"
 reported wrong ktrace_events "after the image's end"
 
 # shellcheck disable=SC2086
-doctor --seconds 5 -- $no_ktrace
+doctor --seconds $limit -- $no_ktrace
 equal "a guest without ktrace is reported as wrong" 10 "$status"
 reported wrong root 'no ktrace_root'
 check "doctor leaves no temporary files" sh -c "! ls -d '$tmp'/ktrace-doctor.*"

@@ -44,7 +44,7 @@ static void turn(uint32_t hart, uint32_t n)
 END
 	check "$1: it builds" minimal_kernel "$tmp/$1" "$library"
 	status=0
-	timeout -k 5 $kill_limit "$ktrace" doctor --seconds 60 -- $virt "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/report" 2>"$tmp/err" ||
+	timeout -k 5 $kill_limit "$ktrace" doctor --seconds $limit -- $virt "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/report" 2>"$tmp/err" ||
 		status=$?
 }
 

@@ -30,7 +30,7 @@ doctor() {
 	name=$1
 	shift
 	status=0
-	timeout -k 5 $kill_limit "$ktrace" doctor --seconds 20 --out "$tmp/$name.ktrx" "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
+	timeout -k 5 $kill_limit "$ktrace" doctor --seconds $limit --out "$tmp/$name.ktrx" "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
 }
 
 # reported MARK ABOUT TEXT: checks that a line of the report has this mark, this subject and this
@@ -100,7 +100,7 @@ reported ok ktrace_settings 'as in the file'
 kernel silent "bss_start = .; $events $settings $bss bss_end = .;"
 sed -i 's/trace_check(ktrace_init(&config));/(void)config;/; s/trace_check(ktrace_cpu_online(hart));//' "$tmp/silent/kernel.c"
 check "silent: it builds" minimal_kernel "$tmp/silent" "$library"
-doctor silent --seconds 2 -- $virt "$tmp/silent/build/kernel.elf"
+doctor silent -- $virt "$tmp/silent/build/kernel.elf"
 equal "silent: doctor finds a mistake without a trace" 10 "$status"
 reported wrong ktrace_events 'start code clears'
 
@@ -109,7 +109,7 @@ reported wrong ktrace_events 'start code clears'
 kernel root "$events $settings bss_start = .; .ours : { *(.data .data.* .sdata .sdata.*) } $bss bss_end = .;"
 sed -i '/^	\.data/d' "$tmp/root/kernel.ld"
 check "root: it builds without .data" minimal_kernel "$tmp/root" "$library"
-doctor root --seconds 2 -- $virt "$tmp/root/build/kernel.elf"
+doctor root -- $virt "$tmp/root/build/kernel.elf"
 equal "root: doctor finds a mistake without a trace" 10 "$status"
 reported wrong 'ktrace_root' 'is in memory that start code clears, from bss_start \(0x[0-9a-f]*\) to bss_end'
 check "root: doctor prints the line that repairs it" grep -qF '.data : { *(.data .data.*) } before bss_start' "$tmp/report"
