@@ -57,7 +57,11 @@ live_has_seconds() {
 check "live prints seconds" eventually live_has_seconds
 finish
 
+# has_ended_counting: succeeds if both harts have recorded their last event. Afterwards they only wait.
+has_ended_counting() { [ "$("$ktrace" show --event example.count "$ram" | grep -c ' 999$')" -eq 2 ]; }
+
 start quiet
+await has_ended_counting
 "$ktrace" summary "$ram" >"$tmp/text" 2>"$tmp/messages"
 check "summary reports that the frequency of a guest that records nothing is unknown" grep -q "clock frequency is unknown" "$tmp/messages"
 finish
