@@ -7,17 +7,21 @@
 
 page=doc/howto/threads.md
 
-# run NAME STATUS VARIABLE=VALUE…: builds the kernel with these variables, boots it and checks its exit status.
+# run NAME STATUS VARIABLE=VALUE…: builds the kernel with these variables, boots it and checks its exit status. On a
+# busy machine, a kernel that does not end needs more time until why finds its failure.
 run() {
 	name=$1 expected=$2
 	shift 2
 	check "$name: the kernel builds" make -s -C examples/threads OUT="$tmp/$name" CC='riscv64-linux-gnu-gcc -Werror' "$@"
-	build/bin/ktrace run --timeout "$seconds" --out "$tmp/$name.ktrx" -- qemu-system-riscv64 -M virt -bios none -nographic \
-		-kernel "$tmp/$name/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
-	equal "$name: the kernel ends with status" "$expected" $?
+	for seconds in $times; do
+		ended=0 status=0
+		build/bin/ktrace run --timeout "$seconds" --out "$tmp/$name.ktrx" -- qemu-system-riscv64 -M virt -bios none -nographic \
+			-kernel "$tmp/$name/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null || ended=$?
+		build/bin/ktrace why "$tmp/$name.ktrx" >"$tmp/$name.why" 2>>"$tmp/err" || status=$?
+		[ "$status" -ne 10 ] || break
+	done
+	equal "$name: the kernel ends with status" "$expected" "$ended"
 	check "$name: nothing is lost" grep -q 'nothing lost' "$tmp/err"
-	build/bin/ktrace why "$tmp/$name.ktrx" >"$tmp/$name.why" 2>>"$tmp/err"
-	status=$?
 }
 
 # places: prints the lines of the kernel that the first paragraph of the input names.
@@ -50,7 +54,7 @@ done
 check "the samples of the README compile" riscv64-linux-gnu-gcc -Wall -Wextra -Werror -ffreestanding -I"$tmp/readme" \
 	-Ibuild/single -c -o "$tmp/readme/sample.o" "$tmp/readme/sample.c"
 
-seconds=$limit
+times=$limit
 run sound 0
 equal "sound: why finds nothing wrong" 0 "$status"
 check "sound: why reports progress" grep -q '^busy (likely' "$tmp/sound.why"
@@ -67,7 +71,7 @@ for view in rings thread-ids switch wake wake-nobody block threads ends holders 
 done
 equal "the page has a sample of a run without a mistake" 1 "$(sample 1 | grep -c '^busy (likely')"
 
-seconds=3
+times="3 12 48 $limit"
 check "early: the library builds" minimal_library examples/threads "$tmp/library"
 run early 12 EARLY=1 SOURCES="kernel.c switch.S $tmp/library/ktrace.o"
 equal "early: why reports an error" 10 "$status"
