@@ -68,7 +68,7 @@ for arch in x86_64 aarch64 riscv64; do
 	groups=$(sed -n 's/.* \([a-z]*\)\.[a-z_]*[ (:].*/\1/p' "$tmp/shown" | sort -u | xargs)
 	equal "$arch: only the events that were switched on are recorded, and the switching itself" "ktrace sched" "$groups"
 	check "$arch: the events that were switched on are recorded: $(wc -l <"$tmp/shown")" test "$(wc -l <"$tmp/shown")" -gt 20
-	"$ktrace" control --json "$ram" stop >"$tmp/json"
+	"$ktrace" control --timeout $limit --json "$ram" stop >"$tmp/json"
 	check "$arch: control stop stops recording" grep -q '"recording":false' "$tmp/json"
 	control 'shed.*=on' 2>"$tmp/messages"
 	equal "$arch: control refuses an unknown name" 2 $?

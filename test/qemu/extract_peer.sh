@@ -111,9 +111,9 @@ refused() {
 	equal "$what: exit status" "$expected" "$status"
 	check "$what: no trace is written" test ! -e "$tmp/no.ktrx"
 }
-refused 1 "kernel of another machine" --qmp "$tmp/qmp" --elf "$(elf riscv64)"
+refused 1 "kernel of another machine" --timeout $limit --qmp "$tmp/qmp" --elf "$(elf riscv64)"
 message_has "another architecture"
-refused 1 "gdb, kernel of another machine" --gdb "$tmp/gdb" --elf "$(elf riscv64)"
+refused 1 "gdb, kernel of another machine" --timeout $limit --gdb "$tmp/gdb" --elf "$(elf riscv64)"
 message_has "another build"
 refused 2 "gdb without a place" --gdb "$tmp/gdb"
 message_has "--range START:SIZE"
@@ -123,10 +123,10 @@ refused 1 "QMP taken for gdb's" --gdb "$tmp/qmp" --timeout 1
 message_has "no answer in gdb's remote protocol"
 refused 1 "a socket that does not exist" --qmp "$tmp/missing"
 message_has "No such file"
-refused 1 "an earlier boot that does not exist" --qmp "$tmp/qmp" --previous
+refused 1 "an earlier boot that does not exist" --timeout $limit --qmp "$tmp/qmp" --previous
 message_has "boot 1 not found"
 # Searching this much memory over gdb's protocol takes far longer than the test waits.
-"$ktrace" extract -o "$tmp/no.ktrx" --gdb "$tmp/gdb" --range 0:0x40000000 2>"$tmp/err" &
+"$ktrace" extract -o "$tmp/no.ktrx" --timeout $limit --gdb "$tmp/gdb" --range 0:0x40000000 2>"$tmp/err" &
 reader=$!
 await sh -c 'ls -l "/proc/$0/fd" | grep -q socket:' "$reader"
 kill -TERM "$reader"

@@ -66,11 +66,11 @@ for arch in x86_64 aarch64 riscv64; do
 	rm -f "$out"
 	boot_open "$arch" "keep=1 debug=ktrace run=reset,forever"
 	await has_both
-	extract_previous "$arch, QMP" --qmp "$tmp/qmp"
+	extract_previous "$arch, QMP" --qmp "$tmp/qmp" --timeout $limit
 	check "$arch, QMP: the trace of the previous boot has no registers" sh -c "! '$ktrace' show --registers '$previous' 2>/dev/null | grep -q '^cpu'"
 	case $arch in x86_64) base=0x0 ;; aarch64) base=0x40000000 ;; riscv64) base=0x80000000 ;; esac
 	extract_previous "$arch, gdb" --gdb "$tmp/gdb" --timeout $limit --range "$((base + (60 << 20))):0x800000"
-	check "$arch, QMP: extract of the running boot succeeds" "$ktrace" extract --qmp "$tmp/qmp" -o "$out"
+	check "$arch, QMP: extract of the running boot succeeds" "$ktrace" extract --qmp "$tmp/qmp" --timeout $limit -o "$out"
 	equal "$arch, QMP: the trace of the running boot has no event of the previous one" "" "$(counted "$out")"
 	shut_down
 done
