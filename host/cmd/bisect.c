@@ -174,7 +174,8 @@ static int search_and_report(struct command_bisect *command)
 }
 
 /*
- * Blocks signals until the result was printed: a signal that arrives between two runs must not end the command.
+ * Blocks signals until the result was printed: a signal that arrives between two runs must not end the
+ * command.
  */
 static int search(struct command_bisect *command)
 {
