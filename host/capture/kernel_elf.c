@@ -144,53 +144,53 @@ static void take_switch_point(struct capture_kernel *kernel, const GElf_Sym *sym
 			kernel->switch_point[kernel->switch_points++] = symbol->st_value;
 }
 
-/* Returns the element of `names` that equals `name`, NULL if there is none. */
-static const char *one_of(const char *const *names, size_t count, const char *name)
+/* Returns the index of the element of `names` that equals `name`, `count` if there is none. */
+static uint32_t index_of(const char *const *names, uint32_t count, const char *name)
 {
-	for (size_t n = 0; n < count; n++)
-		if (strcmp(names[n], name) == 0)
-			return names[n];
-	return NULL;
+	uint32_t n = 0;
+
+	while (n < count && strcmp(names[n], name) != 0)
+		n++;
+	return n;
 }
 
 /*
  * Records `symbol` if it marks the start or the end of the memory that the kernel's start code clears. Such
- * symbols have no fixed names; the lists contain common names.
+ * symbols have no fixed names; the lists contain common names. If a kernel has several symbols from `starts`,
+ * the one that comes first in the list counts. __bss_start is the last, because the linker may define it by
+ * itself; the other names come only from the kernel's own linker script.
  */
 static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, const char *name)
 {
-	static const char *const starts[] = { "__bss_start",
-					      "bss_start",
+	static const char *const starts[] = { "bss_start",
 					      "_bss_start",
 					      "__bss_start__",
 					      "__bss_begin",
 					      "bss_begin",
+					      "kernel_bss_start",
+					      "_kernel_bss_start",
 					      "_sbss",
 					      "__sbss",
 					      "sbss",
 					      "_bss",
 					      "__bss",
 					      "bss",
-					      "kernel_bss_start",
-					      "_kernel_bss_start" };
+					      "__bss_start" };
 	static const char *const stops[] = {
 		"__bss_end", "bss_end", "_bss_end", "__bss_end__", "__bss_stop",     "bss_stop",
 		"_ebss",     "__ebss",	"ebss",	    "__BSS_END__", "kernel_bss_end", "_kernel_bss_end"
 	};
-	const char *start = one_of(starts, sizeof(starts) / sizeof(starts[0]), name);
-	const char *stop = one_of(stops, sizeof(stops) / sizeof(stops[0]), name);
+	const uint32_t count = sizeof(starts) / sizeof(starts[0]);
+	const uint32_t start = index_of(starts, count, name);
+	const uint32_t stop = index_of(stops, sizeof(stops) / sizeof(stops[0]), name);
 
-	/*
-	 * Any other name replaces __bss_start: the linker may define __bss_start by itself, but the other
-	 * names come only from the kernel's own linker script.
-	 */
-	if (start && (!bss->start_name || strcmp(bss->start_name, starts[0]) == 0)) {
+	if (start < count && (!bss->start_name || start < index_of(starts, count, bss->start_name))) {
 		bss->start = symbol->st_value;
-		bss->start_name = start;
+		bss->start_name = starts[start];
 	}
-	if (stop) {
+	if (stop < sizeof(stops) / sizeof(stops[0])) {
 		bss->stop = symbol->st_value;
-		bss->stop_name = stop;
+		bss->stop_name = stops[stop];
 	}
 }
 
@@ -219,10 +219,10 @@ const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS] = { "ktrac
 static bool is_object(const char *symbol, const char *object)
 {
 	static const char *const ends[] = { "", "_with_ktrace_port_h", "_without_ktrace_port_h" };
+	const uint32_t count = sizeof(ends) / sizeof(ends[0]);
 	const size_t length = strlen(object);
 
-	return strncmp(symbol, object, length) == 0 &&
-	       one_of(ends, sizeof(ends) / sizeof(ends[0]), symbol + length);
+	return strncmp(symbol, object, length) == 0 && index_of(ends, count, symbol + length) < count;
 }
 
 static void take_object(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)

@@ -193,6 +193,38 @@ static void sections_and_symbols_are_read(void **state)
 	assert_int_equal(kernel.image_end, 0);
 }
 
+/*
+ * If several symbols have names that may mark the start of the memory that start code clears, the name that says
+ * so most clearly counts, whatever the order of the symbols. `__bss_start` may be defined by the linker.
+ */
+static void the_clearest_name_marks_the_start_of_bss(void **state)
+{
+	static const struct {
+		const char *first, *second, *taken;
+	} cases[] = {
+		{ "bss", "bss_start", "bss_start" },
+		{ "bss_start", "bss", "bss_start" },
+		{ "__bss_start", "bss", "bss" },
+		{ "_sbss", "__bss_start", "_sbss" },
+		{ "__bss", "kernel_bss_start", "kernel_bss_start" },
+	};
+	struct capture_kernel kernel;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		struct linked image = make_linked();
+
+		image.symbol[1].st_name = name_of(&image, cases[n].first);
+		image.symbol[1].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE);
+		image.symbol[2].st_name = name_of(&image, cases[n].second);
+		assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
+		assert_string_equal(kernel.bss.start_name, cases[n].taken);
+		assert_int_equal(kernel.bss.start, strcmp(cases[n].taken, cases[n].first) == 0
+							   ? image.symbol[1].st_value
+							   : image.symbol[2].st_value);
+	}
+}
+
 /* A symbol is no hook if its name only begins like the name of a hook, or if it is not a function. */
 static void linked_hooks_are_found(void **state)
 {
@@ -298,6 +330,7 @@ int main(void)
 		cmocka_unit_test(the_build_id_is_read),
 		cmocka_unit_test(broken_files_are_errors_or_have_no_id),
 		cmocka_unit_test(sections_and_symbols_are_read),
+		cmocka_unit_test(the_clearest_name_marks_the_start_of_bss),
 		cmocka_unit_test(linked_hooks_are_found),
 		cmocka_unit_test(functions_for_locks_and_threads_are_switch_points),
 		cmocka_unit_test(rings_are_found_by_each_of_their_names),
