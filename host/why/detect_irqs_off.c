@@ -28,10 +28,43 @@
  */
 #define AGAIN 2u
 
+/*
+ * Returns another CPU that has stopped and records nothing, although interrupts are not known to be disabled
+ * there, and that neither idles nor waits for something. Then the host may have stopped the whole machine.
+ * Returns NULL if there is no such CPU.
+ */
+static const struct why_cpu *stopped_too(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *other = &evidence->cpu[n];
+
+		if (other != cpu && other->row.interrupts != KTRX_INTERRUPTS_OFF && other->row.heartbeats &&
+		    why_has_stopped(evidence, other) &&
+		    why_age(evidence, other->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
+		    !why_spins_for_something(other) && !why_idles(evidence, other))
+			return other;
+	}
+	return NULL;
+}
+
+static void say_stopped_too(const struct why_evidence *evidence, const struct why_cpu *other,
+			    struct why_finding *finding)
+{
+	char ticks[WHY_WORDS];
+
+	finding_evidence(&finding->base,
+			 "CPU %" PRIu32 " has had no heartbeat for %s, either, although interrupts are not "
+			 "disabled there: the host may have stopped the machine",
+			 other->number,
+			 why_say_ticks(evidence, why_silence(evidence, other), ticks, sizeof(ticks)));
+}
+
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, FINDING_LIKELY);
+	const struct why_cpu *other = stopped_too(evidence, cpu);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_IRQS_OFF, other ? FINDING_POSSIBLE : FINDING_LIKELY);
 	char thread[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
 	if (!finding)
@@ -48,6 +81,8 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 				 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
 	else
 		finding_evidence(&finding->base, "%s runs there; %s", thread, ticks);
+	if (other)
+		say_stopped_too(evidence, other, finding);
 	finding_say(finding->base.advice,
 		    "capture the registers of CPU %" PRIu32 " with ktrace extract --qmp, to see where it is",
 		    cpu->number);
@@ -125,6 +160,40 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 	if (!why_is_in_idle_thread(evidence, cpu))
 		return cpu->has_registers ? 0 : still_off(evidence, findings, cpu);
 	return may_halt_for_ever(evidence, cpu) ? halted_off(evidence, findings, cpu) : 0;
+}
+
+/*
+ * Returns whether the CPU runs a program, with interrupts disabled, as its registers show. The kernel enables
+ * interrupts when it returns to user mode; a program cannot disable them.
+ */
+static bool runs_masked_program(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->mask == INTERRUPTS_MASKED && cpu->side == PRIVILEGE_USER &&
+	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, HALT_MS);
+}
+
+static int program_off(const struct why_evidence *evidence, struct why_findings *findings,
+		       const struct why_cpu *cpu)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, FINDING_LIKELY);
+	char thread[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "%s runs in user mode with interrupts disabled on CPU %" PRIu32,
+		    why_say_running(evidence, cpu, thread, sizeof(thread)), cpu->number);
+	finding_evidence(&finding->base, "the registers of CPU %" PRIu32 " show this, at %s", cpu->number,
+			 why_say_place(evidence, cpu->pc, place, sizeof(place)));
+	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	finding_say(finding->base.advice,
+		    "check the flags that the kernel restores when it returns to user mode");
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
+									       : cpu->running + 1,
+					      .ticks = why_silence(evidence, cpu),
+					      .pc = cpu->pc,
+					      .exact = true });
+	return 0;
 }
 
 /* Returns the number of CPUs that have taken an interrupt. */
@@ -266,6 +335,8 @@ int why_detect_irqs_off(const struct why_evidence *evidence, struct why_findings
 		if (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && why_has_stopped(evidence, cpu) &&
 		    !why_spins_for_something(cpu))
 			error = found_off(evidence, findings, cpu);
+		if (!error && runs_masked_program(evidence, cpu))
+			error = program_off(evidence, findings, cpu);
 		if (!error && quiet->to - quiet->from >= limit && !was_on(cpu, quiet) &&
 		    may_be_the_guest(evidence, cpu))
 			error = was_off(evidence, findings, cpu);

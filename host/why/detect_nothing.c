@@ -159,6 +159,30 @@ static void say_masked(const struct why_evidence *evidence, const struct why_cpu
 		"take its ticks");
 }
 
+/*
+ * Returns whether the CPU runs a thread, and the registers show that interrupts are enabled. Then the kernel
+ * has stopped the tick of this CPU, or the timer does not work.
+ */
+static bool could_tick(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu && cpu->has_registers && cpu->mask == INTERRUPTS_ENABLED && why_runs_work(evidence, cpu);
+}
+
+static void say_enabled(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			struct why_finding *finding)
+{
+	char runs[WHY_WORDS], place[WHY_WORDS];
+
+	finding_evidence(&finding->base,
+			 "interrupts are enabled there, as its registers show: %s runs at %s",
+			 why_say_running(evidence, cpu, runs, sizeof(runs)),
+			 why_say_place(evidence, cpu->pc, place, sizeof(place)));
+	finding_say(finding->base.advice,
+		    "if this kernel does not stop the tick of a CPU that runs a single thread, the timer of CPU "
+		    "%" PRIu32 " has stopped",
+		    cpu->number);
+}
+
 static int find_end(struct why_findings *findings)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_ENDED, FINDING_LIKELY);
@@ -207,6 +231,8 @@ int why_detect_nothing(const struct why_evidence *evidence, struct why_findings 
 			"pass --frequency, because it is unknown for how long a CPU has had no heartbeat");
 	else if (works_masked(evidence, silent))
 		say_masked(evidence, silent, finding);
+	else if (could_tick(evidence, silent))
+		say_enabled(evidence, silent, finding);
 	else if (silent && !silent->has_registers)
 		finding_say(finding->base.advice,
 			    "capture the registers of CPU %" PRIu32 " (ktrace why --qmp), to see where it is",

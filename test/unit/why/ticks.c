@@ -3,6 +3,7 @@
  * Tests findings about a CPU that takes no interrupt for a while: because interrupts were disabled, or
  * because no interrupt occurred.
  */
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -192,6 +193,95 @@ static void late_ticks_on_all_cpus_are_not_reported(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
+/* ---- CPUs without ticks at the end -------------------------------------------------------------------- */
+
+/* CPU 1 ran the worker with ticks for a second, and then without ticks. The worker still records events. */
+static void lose_ticks(const char *registers)
+{
+	script_info()->machine = EM_X86_64;
+	for (uint64_t stamp = 10 * MS; stamp <= 1000 * MS; stamp += 10 * MS)
+		tick(stamp, 0x401000);
+	work(1000 * MS, LAST);
+	script_cpu(0)->heartbeats = LAST / (10 * MS);
+	script_cpu(0)->heartbeat_stamp = script_cpu(0)->now = LAST;
+	script_cpu(1)->mode = KTRX_MODE_USER;
+	script_cpu(1)->mode_stamp = 990 * MS;
+	script_info()->registers = registers;
+}
+
+/* The flags that the kernel restored when it returned to the program disable interrupts. */
+static void program_with_interrupts_disabled_is_reported(void **state)
+{
+	(void)state;
+	lose_ticks("cpu 1 pc=401087 sp=2000 flags=16 cs=2b\n");
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("thread 5 (worker) runs in user mode with interrupts disabled on CPU 1");
+	why_says("the last heartbeat of CPU 1 was 3.00 s ago");
+	why_says("check the flags that the kernel restores when it returns to user mode");
+}
+
+/* A program whose CPU had a tick a moment ago takes its ticks, whatever the registers seem to show. */
+static void program_that_is_interrupted_is_not_reported(void **state)
+{
+	(void)state;
+	lose_ticks("cpu 1 pc=401087 sp=2000 flags=16 cs=2b\n");
+	script_cpu(1)->heartbeat_stamp = script_cpu(1)->now = LAST;
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+/* Interrupts are enabled, but no tick comes. Some kernels stop the tick of a CPU that runs a single thread. */
+static void missing_ticks_of_a_program_are_unknown(void **state)
+{
+	(void)state;
+	lose_ticks("cpu 1 pc=401087 sp=2000 flags=216 cs=2b\n");
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("CPU 1 does not idle, and has had no heartbeat for 3.00 s");
+	why_says("interrupts are enabled there, as its registers show: thread 5 (worker) runs at 0x401087");
+	why_says("if this kernel does not stop the tick of a CPU that runs a single thread, the timer of CPU 1 "
+		 "has stopped");
+}
+
+/*
+ * The kernel disabled interrupts on CPU 1, and then nothing was recorded there. On CPU 0, a program ran; the
+ * argument is the timestamp of its last tick.
+ */
+static void stop_with_interrupts_disabled(uint64_t last_tick_of_other)
+{
+	for (uint64_t stamp = 10 * MS; stamp <= 1000 * MS; stamp += 10 * MS)
+		tick(stamp, HIGH + stamp / MS % 90 * 64);
+	for (unsigned n = 0; n < script_count(); n++)
+		if (script_at(n)->cpu == 0 && script_at(n)->stamp > last_tick_of_other)
+			script_change(n)->stamp = last_tick_of_other;
+	script_cpu(0)->mode = KTRX_MODE_USER;
+	script_cpu(0)->heartbeats = 100;
+	script_cpu(0)->heartbeat_stamp = script_cpu(0)->now = last_tick_of_other;
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(1)->irq_stamp = 0;
+	script_cpu(1)->interrupts_pc = HIGH + 0x20;
+}
+
+static void stop_of_one_cpu_is_likely(void **state)
+{
+	(void)state;
+	stop_with_interrupts_disabled(LAST);
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+}
+
+/* CPU 0 could take interrupts, but it had no tick, either: the host may have stopped the machine. */
+static void stop_of_all_cpus_is_possible(void **state)
+{
+	(void)state;
+	stop_with_interrupts_disabled(1005 * MS);
+	script_info()->note = "silent: 3\n";
+	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
+	assert_int_not_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("CPU 0 has had no heartbeat for 3.00 s, either, although interrupts are not disabled there: "
+		 "the host may have stopped the machine");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
@@ -205,6 +295,11 @@ int main(void)
 		TEST(two_seconds_of_silence_are_possible),
 		TEST(stopped_machine_is_not_reported),
 		TEST(late_ticks_on_all_cpus_are_not_reported),
+		TEST(program_with_interrupts_disabled_is_reported),
+		TEST(program_that_is_interrupted_is_not_reported),
+		TEST(missing_ticks_of_a_program_are_unknown),
+		TEST(stop_of_one_cpu_is_likely),
+		TEST(stop_of_all_cpus_is_possible),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
