@@ -347,6 +347,13 @@ static void say_faults(const struct why_evidence *evidence, const struct why_thr
 		why_say_place(evidence, thread->fault_nest.ip, place, sizeof(place)));
 }
 
+/* Returns whether the machine reset itself although the kernel had not reported a shutdown or panic. */
+static bool is_triple_fault(const struct why_evidence *evidence)
+{
+	return evidence->reset && evidence->info->machine == EM_X86_64 && !evidence->panic.stamp &&
+	       evidence->info->outcome == KTRX_OUTCOME_RUNNING;
+}
+
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct why_cpu *cpu, const struct why_thread *thread)
 {
@@ -375,6 +382,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 				 "the panic on CPU %" PRIu32
 				 " may be caused by memory that the overflow has overwritten",
 				 evidence->panic.cpu);
+	if (is_triple_fault(evidence))
+		finding_evidence(&finding->base, "the machine then reset itself: a fault could not be delivered "
+						 "on this stack");
 	why_finding_stack(finding, evidence, cpu, STACK_FRAMES);
 	if (certain == FINDING_POSSIBLE)
 		finding_say(finding->base.advice, "take a trace while the CPU handles no interrupt, "
@@ -383,28 +393,36 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	return 0;
 }
 
+/* Returns the thread that runs on the CPU if its stack has overflowed there; otherwise NULL. */
+static const struct why_thread *overflowed(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *thread = why_runs(evidence, cpu);
+
+	return thread && thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.cpu == cpu->number &&
+			       why_left_stack(evidence, cpu, thread)
+		       ? thread
+		       : NULL;
+}
+
 int why_detect_stack(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	int error = 0;
 
 	for (uint32_t n = 0; n < evidence->cpus && !error; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
-		const struct why_thread *thread = why_runs(evidence, cpu);
+		const struct why_thread *thread = overflowed(evidence, cpu);
 
-		/* why_detect_panic() already reports this CPU */
-		if (evidence->panic.stamp && evidence->panic.cpu == n)
-			continue;
-		if (thread && thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.cpu == n &&
-		    why_left_stack(evidence, cpu, thread))
+		/* why_detect_panic() already reports the CPU that panicked */
+		if (thread && !(evidence->panic.stamp && evidence->panic.cpu == n))
 			error = found(evidence, findings, cpu, thread);
 	}
 	return error;
 }
 
 /*
- * Triple fault: the machine reset itself although the kernel had not reported a shutdown or panic. An x86
- * machine resets if it cannot deliver a fault. The trace does not show which CPU had the fault, so all CPUs
- * that did not idle are listed.
+ * Triple fault: an x86 machine resets itself if it cannot deliver a fault. The trace does not show which CPU
+ * had the fault, so all CPUs that did not idle are listed. If a stack has overflowed, this explains the triple
+ * fault.
  */
 
 static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -442,20 +460,20 @@ static bool is_suspect(const struct why_evidence *evidence, const struct why_cpu
 
 int why_detect_triple_fault(const struct why_evidence *evidence, struct why_findings *findings)
 {
-	const bool x86 = evidence->info->machine == EM_X86_64;
 	struct why_finding *finding;
 	uint32_t suspects = 0;
 
-	if (!evidence->reset || !x86 || evidence->panic.stamp ||
-	    evidence->info->outcome != KTRX_OUTCOME_RUNNING)
+	if (!is_triple_fault(evidence))
 		return 0;
 	finding = why_finding_new(findings, WHY_TRIPLE_FAULT, FINDING_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding_say(finding->base.what,
 		    "the machine reset itself, and the kernel had not reported its end: a triple fault");
-	for (uint32_t n = 0; n < evidence->cpus; n++)
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		suspects += is_suspect(evidence, &evidence->cpu[n]);
+		finding->aside = finding->aside || overflowed(evidence, &evidence->cpu[n]);
+	}
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		if (suspects ? is_suspect(evidence, &evidence->cpu[n]) : why_is_there(&evidence->cpu[n]))
 			say_cpu(evidence, &evidence->cpu[n], finding);

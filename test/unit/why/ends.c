@@ -106,6 +106,22 @@ static void unreported_reset_is_triple_fault(void **state)
 	assert_string_equal(why_judge()->base.advice, "");
 }
 
+/* The CPU could not push a fault's frame below the stack. The overflow is the cause of the triple fault. */
+static void stack_overflow_explains_triple_fault(void **state)
+{
+	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+
+	(void)state;
+	a_reset(EM_X86_64);
+	worker->stack_low = 0x8000;
+	worker->stack_high = 0xc000;
+	script_info()->registers = "cpu 1 pc=100040 sp=7f80 flags=46 cs=8\nstack 1 100050 100050 100050 100060\n";
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	why_says("the lowest address of its stack is 0x8000, and the stack pointer is 0x7f80");
+	why_says("the machine then reset itself: a fault could not be delivered on this stack");
+	assert_int_equal(why_count(WHY_TRIPLE_FAULT), 1);
+}
+
 static void reset_of_other_architecture_is_no_triple_fault(void **state)
 {
 	(void)state;
@@ -201,6 +217,7 @@ int main(void)
 		TEST(message_shows_stack_overflow),
 		TEST(registers_show_stack_overflow),
 		TEST(unreported_reset_is_triple_fault),
+		TEST(stack_overflow_explains_triple_fault),
 		TEST(reset_of_other_architecture_is_no_triple_fault),
 		TEST(functions_for_panics_are_known_by_name),
 		TEST(other_names_are_no_panic),
