@@ -34,6 +34,47 @@ const char *summary_ended(const struct ktread *trace, size_t *length)
 	return note_find(ktread_info(trace)->note, "ended", length);
 }
 
+static bool is_named_alike(const struct ktread *trace, uint32_t a, uint32_t b)
+{
+	const struct ktread_type *left = ktread_type(trace, a), *right = ktread_type(trace, b);
+
+	return left && right && left->name_alone == right->name_alone &&
+	       strcmp(left->group, right->group) == 0 && strcmp(left->name, right->name) == 0;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct summary_event *left = a, *right = b;
+
+	if (left->count != right->count)
+		return left->count < right->count ? 1 : -1;
+	return left->place < right->place ? -1 : left->place > right->place;
+}
+
+/* Adds up the counts of types with the same name. Returns false if out of memory. */
+static bool add_up_names(struct summary *summary)
+{
+	struct summary_event *named = calloc(summary->event_count + 1, sizeof(*named));
+	size_t count = 0;
+
+	for (size_t n = 0; named && n < summary->event_count; n++) {
+		const struct tally_entry *entry = &summary->events[n];
+		size_t at = 0;
+
+		while (at < count && !is_named_alike(summary->trace, named[at].id, entry->key))
+			at++;
+		if (at == count)
+			named[count++] = (struct summary_event){ .id = entry->key, .place = (uint32_t)n };
+		named[at].count += entry->count;
+		named[at].folded += summary->tally->repeats[entry->key];
+	}
+	if (named)
+		qsort(named, count, sizeof(*named), most_first);
+	summary->named = named;
+	summary->named_count = count;
+	return named != NULL;
+}
+
 int summary_init(struct summary *summary, const struct ktread *trace, const struct tally *tally)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -42,7 +83,7 @@ int summary_init(struct summary *summary, const struct ktread *trace, const stru
 	summary->events = tally_list(tally, TALLY_BY_EVENT, TALLY_MOST_FIRST, &summary->event_count);
 	summary->threads = tally_list(tally, TALLY_BY_THREAD, TALLY_MOST_FIRST, &summary->thread_count);
 	summary->cpus = tally_list(tally, TALLY_BY_CPU, TALLY_BY_KEY, &summary->cpu_count);
-	if (!summary->events || !summary->threads || !summary->cpus) {
+	if (!summary->events || !summary->threads || !summary->cpus || !add_up_names(summary)) {
 		summary_free(summary);
 		return KTREAD_E_MEMORY;
 	}
@@ -62,6 +103,7 @@ int summary_init(struct summary *summary, const struct ktread *trace, const stru
 void summary_free(struct summary *summary)
 {
 	free(summary->events);
+	free(summary->named);
 	free(summary->threads);
 	free(summary->cpus);
 }
@@ -397,15 +439,14 @@ static void write_events(struct base_output *out, const struct summary *summary)
 
 	base_output_format(out, "\n%-28s %12s %12s%s\n", "EVENT", "RECORDS", "A SECOND",
 			   tally->folded ? "       FOLDED     OCCURRED" : "");
-	for (size_t n = 0; n < summary->event_count; n++) {
-		const struct tally_entry *entry = &summary->events[n];
-		uint64_t folded = tally->repeats[entry->key];
+	for (size_t n = 0; n < summary->named_count; n++) {
+		const struct summary_event *event = &summary->named[n];
 
-		name_event(summary, entry->key, name);
-		write_counts(out, summary, name, entry->count);
-		if (folded)
-			base_output_format(out, " %12llu %12llu", (unsigned long long)folded,
-					   (unsigned long long)(entry->count + folded));
+		name_event(summary, event->id, name);
+		write_counts(out, summary, name, event->count);
+		if (event->folded)
+			base_output_format(out, " %12llu %12llu", (unsigned long long)event->folded,
+					   (unsigned long long)(event->count + event->folded));
 		base_output_text(out, "\n");
 	}
 }

@@ -88,11 +88,23 @@ struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, 
 
 /* ---- Summary. Requires: the trace was read to its end. ---- */
 
+/*
+ * An event as people know it: all types with the same group and name. Each file of a kernel has types of its
+ * own.
+ */
+struct summary_event {
+	uint64_t count, folded; /* sums of all these types */
+	uint32_t id;		/* one of these types */
+	uint32_t place;		/* place in the list of types */
+};
+
 struct summary {
 	const struct ktread *trace;
 	const struct tally *tally;
-	struct tally_entry *events, *threads, *cpus;
+	struct tally_entry *events, *threads, *cpus; /* `events`: an entry for each type */
 	size_t event_count, thread_count, cpu_count;
+	struct summary_event *named; /* the largest count first */
+	size_t named_count;
 	double seconds; /* time from the first event to the last; 0 if the frequency is unknown */
 	uint64_t cost;	/* cost of a thousand events in ticks; 0 if unknown */
 	uint64_t overwritten, invalid, dropped; /* numbers of slots, in all rings together */

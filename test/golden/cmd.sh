@@ -77,6 +77,7 @@ golden v2-speedscope ktrace export --format speedscope v2.ktrx -o -
 golden v2-fxt sh -c 'ktrace export --format fxt v2.ktrx -o - | od -An -v -tx8 -w8'
 golden v2-summary ktrace summary v2.ktrx
 golden v2-summary-coarse ktrace summary --frequency 100 --since 0 --until 0 v2.ktrx
+golden two-files-summary ktrace summary two-files.ktrx
 golden v2-summary-json ktrace summary --json v2.ktrx
 golden v2-window ktrace show --svg - --from 0.00008 --to 250us v2.ktrx
 golden pairs-window-cpu ktrace show --svg - --cpu 0 --from 3540us --to 3980us pairs.ktrx

@@ -379,6 +379,29 @@ static void make_unseen(const char *directory)
 	writer_close(&writer);
 }
 
+/* Two files of the kernel record wakeups. Each file has a type of its own for this event. */
+static void make_two_files(const char *directory)
+{
+	static const uint8_t u32[] = { KTRX_TYPE_U32, 0 };
+	static const char wake[] = "sched\0wake\0thread %u\0b.c\0thread\0";
+	struct writer writer;
+	struct bytes dump = { NULL, 0 };
+
+	writer_open(&writer, 3, 5);
+	describe(&writer, "note");
+	writer_event(&writer, u32, wake, sizeof(wake));
+	for (uint64_t us = 100; us < 400; us += 100) {
+		number(&writer, 0, us, IRQ_ENTER, 0, 1);
+		number(&writer, 0, us + 10, WAKE, 0, 12);
+		number(&writer, 1, us + 20, NOTE + 1, 0, 13);
+	}
+	number(&writer, 0, 500, IRQ_ENTER, 0, 1);
+	writer_dump(&writer, &dump);
+	save(directory, "two-files.ktrx", &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 /* Makes a dump in which the descriptor of CPU 0's ring was overwritten. */
 static void make_written_over(const char *directory)
 {
@@ -523,6 +546,7 @@ int main(int argc, char **argv)
 	make_pairs(argv[1]);
 	make_stateless(argv[1]);
 	make_unseen(argv[1]);
+	make_two_files(argv[1]);
 	make_set_back(argv[1]);
 	make_holders(argv[1]);
 	make_result(argv[1], "result-5.ktrx", 5);
