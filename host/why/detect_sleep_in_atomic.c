@@ -11,6 +11,8 @@
 #define STALE_MS 100u /* time in ms: the maximum by which a timestamp in the kernel's tables is too early */
 /* time in ms: a CPU that switched threads later than this after the recorded context switch is not stuck */
 #define LONG_MS 1000u
+/* time in ms: a thread that ended at most this long after the recorded context switch did not run again */
+#define LAST_MS 1u
 
 static const char *say_state(const struct why_evidence *evidence, const struct ktrx_cpu *row, char *buffer,
 			     size_t size)
@@ -186,16 +188,22 @@ static enum finding_certainty how_certain(const struct why_evidence *evidence, c
 }
 
 /*
- * Returns whether the thread went to sleep at the recorded context switch. If not, it may have been
- * preempted. The thread slept if it still waits, or if its last wait was at the place of the switch.
+ * Returns what the thread did at the recorded context switch. The thread slept if it still waits, or if its last
+ * wait was at the place of the switch. If events show that the thread ended, and did not run after that switch,
+ * this was its last switch. Otherwise, the thread may have been preempted.
  */
-static bool slept(const struct why_evidence *evidence, const struct ktrx_cpu *row)
+static const char *say_left(const struct why_evidence *evidence, const struct ktrx_cpu *row)
 {
 	const struct why_thread *thread = why_thread_find(evidence, row->broken_thread);
 
+	if (thread && thread->state == THREADS_DEAD &&
+	    thread->since <= row->broken_stamp + why_ms(evidence, LAST_MS))
+		return "ended on";
 	return thread && thread->has_holder &&
-	       (thread->holder.state == KTRX_THREAD_WAITING ||
-		(row->broken_pc && thread->holder.wait_pc == row->broken_pc));
+			       (thread->holder.state == KTRX_THREAD_WAITING ||
+				(row->broken_pc && thread->holder.wait_pc == row->broken_pc))
+		       ? "went to sleep on"
+		       : "was switched out on";
 }
 
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
@@ -213,8 +221,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	finding->aside = row->broken == KTRX_BROKEN_SWITCH_PREEMPT;
 	finding_say(finding->base.what, "%s %s CPU %" PRIu32 " %s",
 		    why_say_actor(evidence, row->broken_thread + 1, actor, sizeof(actor)),
-		    slept(evidence, row) ? "went to sleep on" : "was switched out on", cpu->number,
-		    say_state(evidence, row, state, sizeof(state)));
+		    say_left(evidence, row), cpu->number, say_state(evidence, row, state, sizeof(state)));
 	why_finding_actor(finding, (struct why_actor){ .id = row->broken_thread + 1,
 						       .holds = row->broken_object,
 						       .pc = row->broken_pc });

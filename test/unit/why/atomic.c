@@ -85,6 +85,34 @@ static void sleep_with_lock_is_certain_if_cpu_spins_for_it(void **state)
 	why_says("CPU 1 still holds that lock");
 }
 
+/* The worker ended, and was switched out for the last time, at `stamp`. */
+static void end_at(uint64_t stamp)
+{
+	script_type(ACQUIRE + 2, "sched", "switch", "u32 prev,u32 next,u8 state");
+	script_event(ACQUIRE + 2, stamp, 1, WORKER, V(WORKER), V(IDLE1), V(4));
+	worker->id = 0;
+}
+
+/* The recorded switch was the thread's last one. */
+static void end_with_lock_is_called_an_end(void **state)
+{
+	(void)state;
+	cpu_0_spins();
+	end_at(BROKEN);
+	expect(FINDING_CERTAIN);
+	why_says("thread 5 (worker) ended on CPU 1 while it held spinlock aye");
+}
+
+/* After the recorded switch, the thread ran again. */
+static void later_end_is_not_called_an_end(void **state)
+{
+	(void)state;
+	cpu_0_spins();
+	end_at(BROKEN + 1000 * MS);
+	expect(FINDING_CERTAIN);
+	why_says("thread 5 (worker) was switched out on CPU 1 while it held spinlock aye");
+}
+
 static void sleep_with_lock_is_likely_without_waiters(void **state)
 {
 	(void)state;
@@ -224,6 +252,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(sleep_with_lock_is_certain_if_cpu_spins_for_it),
+		TEST(end_with_lock_is_called_an_end),
+		TEST(later_end_is_not_called_an_end),
 		TEST(sleep_with_lock_is_likely_without_waiters),
 		TEST(lock_held_by_thread_at_same_address_makes_finding_possible),
 		TEST(lock_held_by_other_cpu_makes_finding_possible),
