@@ -383,8 +383,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 				 " may be caused by memory that the overflow has overwritten",
 				 evidence->panic.cpu);
 	if (is_triple_fault(evidence))
-		finding_evidence(&finding->base, "the machine then reset itself: a fault could not be delivered "
-						 "on this stack");
+		finding_evidence(&finding->base,
+				 "the machine then reset itself: a fault could not be delivered "
+				 "on this stack");
 	why_finding_stack(finding, evidence, cpu, STACK_FRAMES);
 	if (certain == FINDING_POSSIBLE)
 		finding_say(finding->base.advice, "take a trace while the CPU handles no interrupt, "

@@ -173,14 +173,14 @@ static void say_enabled(const struct why_evidence *evidence, const struct why_cp
 {
 	char runs[WHY_WORDS], place[WHY_WORDS];
 
-	finding_evidence(&finding->base,
-			 "interrupts are enabled there, as its registers show: %s runs at %s",
+	finding_evidence(&finding->base, "interrupts are enabled there, as its registers show: %s runs at %s",
 			 why_say_running(evidence, cpu, runs, sizeof(runs)),
 			 why_say_place(evidence, cpu->pc, place, sizeof(place)));
-	finding_say(finding->base.advice,
-		    "if this kernel does not stop the tick of a CPU that runs a single thread, the timer of CPU "
-		    "%" PRIu32 " has stopped",
-		    cpu->number);
+	finding_say(
+		finding->base.advice,
+		"if this kernel does not stop the tick of a CPU that runs a single thread, the timer of CPU "
+		"%" PRIu32 " has stopped",
+		cpu->number);
 }
 
 static int find_end(struct why_findings *findings)

@@ -115,7 +115,8 @@ static void stack_overflow_explains_triple_fault(void **state)
 	a_reset(EM_X86_64);
 	worker->stack_low = 0x8000;
 	worker->stack_high = 0xc000;
-	script_info()->registers = "cpu 1 pc=100040 sp=7f80 flags=46 cs=8\nstack 1 100050 100050 100050 100060\n";
+	script_info()->registers =
+		"cpu 1 pc=100040 sp=7f80 flags=46 cs=8\nstack 1 100050 100050 100050 100060\n";
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
 	why_says("the lowest address of its stack is 0x8000, and the stack pointer is 0x7f80");
 	why_says("the machine then reset itself: a fault could not be delivered on this stack");

@@ -239,8 +239,9 @@ static void missing_ticks_of_a_program_are_unknown(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 	why_says("CPU 1 does not idle, and has had no heartbeat for 3.00 s");
 	why_says("interrupts are enabled there, as its registers show: thread 5 (worker) runs at 0x401087");
-	why_says("if this kernel does not stop the tick of a CPU that runs a single thread, the timer of CPU 1 "
-		 "has stopped");
+	why_says(
+		"if this kernel does not stop the tick of a CPU that runs a single thread, the timer of CPU 1 "
+		"has stopped");
 }
 
 /*
