@@ -422,8 +422,7 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 
 /*
  * Triple fault: an x86 machine resets itself if it cannot deliver a fault. The trace does not show which CPU
- * had the fault, so all CPUs that did not idle are listed. If a stack has overflowed, this explains the triple
- * fault.
+ * had the fault, so all CPUs that did not idle are listed. If a stack has overflowed, this is the cause.
  */
 
 static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu,

@@ -188,9 +188,9 @@ static enum finding_certainty how_certain(const struct why_evidence *evidence, c
 }
 
 /*
- * Returns what the thread did at the recorded context switch. The thread slept if it still waits, or if its last
- * wait was at the place of the switch. If events show that the thread ended, and did not run after that switch,
- * this was its last switch. Otherwise, the thread may have been preempted.
+ * Returns what the thread did at the recorded context switch. The thread slept if it still waits, or if its
+ * last wait was at the place of the switch. If events show that the thread ended, and did not run after that
+ * switch, this was its last switch. Otherwise, the thread may have been preempted.
  */
 static const char *say_left(const struct why_evidence *evidence, const struct ktrx_cpu *row)
 {
