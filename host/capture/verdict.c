@@ -141,7 +141,8 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 		snprintf(text + length, size - length, "; the guest dumped nothing over %s", facts->sent);
 	else if (facts->linked)
 		snprintf(text + length, size - length,
-			 "; ktrace is linked in, but the kernel recorded no event before it stopped");
+			 "; ktrace is linked in, but the kernel recorded no event before the run ended "
+			 "(ktrace doctor checks where its events are)");
 	else
 		snprintf(text + length, size - length,
 			 "; no ktrace in the guest: it is not linked in, or has recorded no event");
