@@ -80,28 +80,14 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns for how many ticks the CPU ran after its last heartbeat: the time from that heartbeat to the CPU's
- * newest event, interrupt or context switch. Returns 0 if the heartbeat is newer than all of these.
- */
-static uint64_t lived_on(const struct why_cpu *cpu)
-{
-	uint64_t last = cpu->last_stamp;
-
-	if (cpu->row.irq_stamp > last)
-		last = cpu->row.irq_stamp;
-	if (cpu->row.switch_stamp > last)
-		last = cpu->row.switch_stamp;
-	return last > cpu->row.heartbeat_stamp ? last - cpu->row.heartbeat_stamp : 0;
-}
-
-/*
  * Returns whether a tick is overdue: the CPU continued to run without a tick, or showed no activity for
- * HOST_MS.
+ * HOST_MS. A CPU that is still in the handler of its last tick can have no other tick.
  */
 static bool is_tick_overdue(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return lived_on(cpu) > why_ms(evidence, LATE_MS) ||
-	       why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS);
+	return !why_is_in_tick(cpu) &&
+	       (why_lived_on(cpu) > why_ms(evidence, LATE_MS) ||
+		why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS));
 }
 
 static void say_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -160,7 +146,7 @@ static bool may_follow_another_stop(const struct why_evidence *evidence, const s
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct why_cpu *cpu)
 {
-	const bool alive = lived_on(cpu) > why_ms(evidence, LATE_MS);
+	const bool alive = why_lived_on(cpu) > why_ms(evidence, LATE_MS);
 	const bool masked = !alive && why_may_run_masked(evidence, cpu);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_DEAD_TIMER,
@@ -188,7 +174,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		finding_evidence(
 			&finding->base,
 			"the CPU continued to run for at least %s: it took other interrupts, or ran threads",
-			why_say_ticks(evidence, lived_on(cpu), ticks, sizeof(ticks)));
+			why_say_ticks(evidence, why_lived_on(cpu), ticks, sizeof(ticks)));
 	say_sleepers(evidence, cpu, finding);
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
 		finding_evidence(&finding->base, "interrupts are enabled there");

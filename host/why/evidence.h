@@ -138,10 +138,7 @@ struct why_interrupts {
 	uint64_t working;
 	/* true if all interrupts of the sequence that `run` counts interrupted the CPU at the same place */
 	bool run_at_one_place;
-	/*
-	 * counts for each interrupt number, in the order in which the numbers first occurred; only the first
-	 * WHY_IRQ_KINDS numbers are counted
-	 */
+	/* counts for the first WHY_IRQ_KINDS interrupt numbers, in the order in which they first occurred */
 	struct why_irq_kind kind[WHY_IRQ_KINDS];
 	uint32_t kinds;
 	/* the period without interrupts for which events show the longest running time of the CPU */
@@ -187,6 +184,8 @@ struct why_cpu {
 	bool named; /* true if an event or table row of another CPU or thread names it as a lock's holder */
 	bool cut;   /* the events before `first_stamp` have been overwritten in the CPU's ring */
 	uint64_t last_stamp; /* timestamp of the newest event of the CPU; 0: there is none */
+	/* longest time between two of its events in a row after its newest heartbeat, in ticks */
+	uint64_t pause;
 	/* number of ticks of the time window in which the CPU ran threads other than idle threads */
 	uint64_t worked;
 	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX: unknown */

@@ -302,6 +302,17 @@ static void end(struct why_interrupts *interrupts, struct why_irqs_open *open, u
 		kind->ended++;
 }
 
+/* Measures how long the CPU recorded no event before this one, after its newest heartbeat. */
+static void note_pause(struct why_cpu *cpu, struct why_irqs_open *open, uint64_t stamp)
+{
+	const uint64_t beat = cpu->row.heartbeat_stamp, since = open->newest > beat ? open->newest : beat;
+
+	if (stamp > since && stamp - since > cpu->pause)
+		cpu->pause = stamp - since;
+	if (stamp > open->newest)
+		open->newest = stamp;
+}
+
 void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const struct ktread_event *event,
 			 const struct wellknown *known)
 {
@@ -309,6 +320,7 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 	uint64_t number = 0;
 
 	cpu->interrupts.events++;
+	note_pause(cpu, open, event->stamp);
 	if (event->context == KTRX_CONTEXT_NMI)
 		return;
 	switch (known->kind) {

@@ -254,6 +254,16 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
  */
 bool why_places_are_one(const struct why_evidence *evidence, const struct why_places *places);
 
+/*
+ * Returns for how many ticks the CPU ran after its last heartbeat: the time from that heartbeat to the CPU's
+ * newest event, interrupt or context switch, without the longest time in which it recorded no event. In that
+ * time, the host may have stopped the virtual CPU. Returns 0 if the heartbeat is newer than all of these.
+ */
+uint64_t why_lived_on(const struct why_cpu *cpu);
+
+/* Returns whether the CPU has not left the interrupt handler in which its last heartbeat came. */
+bool why_is_in_tick(const struct why_cpu *cpu);
+
 /* Formats "the last heartbeat of CPU 1 was 2.41 s ago". */
 const char *why_say_beat(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			 size_t size);

@@ -21,6 +21,29 @@
 #define WORKED_PART 10u
 #define LATE_MS	    1000u /* time in ms: a thread that is runnable for longer should have run */
 
+uint64_t why_lived_on(const struct why_cpu *cpu)
+{
+	const uint64_t beat = cpu->row.heartbeat_stamp;
+	uint64_t last = cpu->last_stamp, lived;
+
+	if (cpu->row.irq_stamp > last)
+		last = cpu->row.irq_stamp;
+	if (cpu->row.switch_stamp > last)
+		last = cpu->row.switch_stamp;
+	lived = last > beat ? last - beat : 0;
+	if (cpu->last_stamp <= beat) /* no event shows when the CPU ran */
+		return 0;
+	return lived > cpu->pause ? lived - cpu->pause : 0;
+}
+
+bool why_is_in_tick(const struct why_cpu *cpu)
+{
+	const uint64_t beat = cpu->row.heartbeat_stamp;
+
+	return cpu->row.heartbeats && cpu->row.nesting && cpu->row.irq_stamp <= beat &&
+	       cpu->row.switch_stamp <= beat;
+}
+
 bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return evidence->info->frequency && why_silence(evidence, cpu) > why_ms(evidence, QUIET_MS);

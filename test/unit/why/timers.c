@@ -326,7 +326,56 @@ static void kernel_file_that_is_known_is_not_asked_for(void **state)
 	}
 }
 
+/* ---- Kernels that record deadlines --------------------------------------------------------------- */
+
+/* The last tick of CPU 1 is at 650 ms. A thread that sleeps there should have been woken at 700 ms. */
+static int begin_late_sleeper(void **state)
+{
+	int error = why_cpus_begin(state);
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+	sleeper->deadline = 700 * MS;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 640 * MS, 1, IDLE1, KERNEL);
+	return error;
+}
+
+/* The host did not run CPU 1 for 340 ms, and then it took another interrupt before its timer's. */
+static void pause_of_one_cpu_is_no_dead_timer(void **state)
+{
+	(void)state;
+	why_tick(650 * MS, 1, IDLE1, KERNEL);
+	why_interrupt(990 * MS, 1, IDLE1, DEVICE, KERNEL, EARLY);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+/* CPU 1 ran in two short times, with the pause between them. */
+static void time_before_and_after_a_pause_is_counted(void **state)
+{
+	(void)state;
+	why_tick(650 * MS, 1, IDLE1, KERNEL);
+	for (uint64_t ms = 660; ms < 1000; ms += ms == 720 ? 200 : 10)
+		why_interrupt(ms * MS, 1, IDLE1, DEVICE, KERNEL, EARLY);
+	assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+	why_says("the CPU continued to run for at least 140.0 ms");
+}
+
+/* CPU 1 is still in the handler of its last tick, which waits for a lock. */
+static void handler_of_the_last_tick_that_lasts_is_no_dead_timer(void **state)
+{
+	(void)state;
+	script_event(ENTER, 650 * MS, 1, IDLE1, V(TIMER), "timer", V(KERNEL));
+	why_cpu_beats(1, 65, 650 * MS);
+	script_cpu(1)->irq_stamp = 650 * MS;
+	script_cpu(1)->nesting = 1;
+	for (uint64_t stamp = 660 * MS; stamp < 1000 * MS; stamp += 10 * MS)
+		script_event(OTHER, stamp, 1, IDLE1);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+#define LATE(name) cmocka_unit_test_setup_teardown(name, begin_late_sleeper, why_teardown)
 
 int main(void)
 {
@@ -351,6 +400,9 @@ int main(void)
 		TEST(thread_that_tries_to_take_a_lock_is_not_the_cause),
 		TEST(stop_of_another_cpu_may_be_the_cause),
 		TEST(kernel_file_that_is_known_is_not_asked_for),
+		LATE(pause_of_one_cpu_is_no_dead_timer),
+		LATE(time_before_and_after_a_pause_is_counted),
+		LATE(handler_of_the_last_tick_that_lasts_is_no_dead_timer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
