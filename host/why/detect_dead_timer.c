@@ -80,14 +80,16 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns whether a tick is overdue: the CPU continued to run without a tick, or showed no activity for
- * HOST_MS. A CPU that is still in the handler of its last tick can have no other tick.
+ * Returns whether a tick is overdue: the CPU continued to run without a tick, or has had no tick for HOST_MS. A
+ * CPU that is still in the handler of its last tick can have no other tick. If the CPU paused, the host may
+ * also have delayed its timer.
  */
 static bool is_tick_overdue(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return !why_is_in_tick(cpu) &&
-	       (why_lived_on(cpu) > why_ms(evidence, LATE_MS) ||
-		why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS));
+	const uint64_t late = why_ms(evidence, LATE_MS);
+
+	return !why_is_in_tick(cpu) && ((why_lived_on(cpu) > late && cpu->pause <= late) ||
+					why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS));
 }
 
 static void say_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu,
