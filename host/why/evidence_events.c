@@ -242,6 +242,7 @@ static int evaluate_kind(struct why_reader *reader, const struct ktread_event *e
 		evidence->switched = true;
 		if (cpu)
 			count(evidence, cpu, &cpu->switches, event->stamp);
+		why_lock_switch(reader, event, known);
 		return 0;
 	case WELLKNOWN_IRQ_ENTER:
 		if (cpu)

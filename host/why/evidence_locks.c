@@ -354,6 +354,24 @@ void why_lock_owner_ended(struct why_reader *reader, uint32_t thread)
 	}
 }
 
+void why_lock_switch(struct why_reader *reader, const struct ktread_event *event,
+		     const struct wellknown *known)
+{
+	struct why_progress *progress;
+	uint32_t next;
+
+	if (event->stamp >= reader->gap_stamp || !wellknown_thread(known, event, WELLKNOWN_NEXT, &next))
+		return;
+	progress = progress_of(reader, next);
+	while (progress && progress->held_count > 0) {
+		const uint64_t key[KEYED_WORDS] = { progress->held[--progress->held_count] };
+		struct keyed_entry *entry = keyed_find(&reader->holds, key);
+
+		if (entry && entry->thread == next)
+			keyed_remove(&reader->holds, entry);
+	}
+}
+
 void why_lock_gap(struct why_reader *reader)
 {
 	keyed_free(&reader->holds);

@@ -221,6 +221,12 @@ uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *t
  * again.
  */
 void why_lock_owner_ended(struct why_reader *reader, uint32_t thread);
+/*
+ * Forgets the locks that the thread holds, if the switch to it comes at a time from which some CPU's events are
+ * missing. The thread may have run on that CPU, and released its locks there.
+ */
+void why_lock_switch(struct why_reader *reader, const struct ktread_event *event,
+		     const struct wellknown *known);
 /* Forgets all held locks, because the release of any lock may be lost or was not recorded. */
 void why_lock_gap(struct why_reader *reader);
 /* Stores the facts about a panic, if it is the first one. */

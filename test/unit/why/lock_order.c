@@ -14,8 +14,9 @@
 #include "unit/support/script.h"
 #include "unit/support/why_support.h"
 
-#define A 0x1000u
-#define B 0x2000u
+#define A	 0x1000u
+#define B	 0x2000u
+#define V(value) ((uint64_t)(value))
 
 enum { OTHER = 1, CONTEND, ACQUIRE, RELEASE, TRY };
 
@@ -297,6 +298,41 @@ static void order_of_a_deadlock_is_not_reported_again(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
+/*
+ * Thread 5 takes B on CPU 0, and is switched out at 20 ms. It may release B on CPU 1, whose ring has lost the
+ * events before `known`. On CPU 0 it then takes A.
+ */
+static void moves_while_events_are_lost_until(uint64_t known)
+{
+	enum { SWITCH = TRY + 1 };
+
+	declare_locks();
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+	takes(10 * MS, 6, A, B);
+	script_event(ACQUIRE, 19 * MS, 0, 5, (uint64_t)B);
+	script_event(SWITCH, 20 * MS, 0, 5, V(5), V(6), V(0));
+	script_event(SWITCH, 25 * MS, 0, 6, V(6), V(5), V(1));
+	script_event(ACQUIRE, 26 * MS, 0, 5, (uint64_t)A);
+	end_at(1020 * MS);
+	script_event(OTHER, known, 1, 6);
+	script_sort();
+	script_ring(1)->overwritten = 1000;
+}
+
+static void lock_may_be_released_where_events_are_lost(void **state)
+{
+	(void)state;
+	moves_while_events_are_lost_until(30 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+static void lock_is_held_over_a_switch_if_no_events_are_lost(void **state)
+{
+	(void)state;
+	moves_while_events_are_lost_until(15 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
@@ -317,6 +353,8 @@ int main(void)
 		TEST(long_names_do_not_displace_text),
 		TEST(cycle_that_shares_orders_is_found),
 		TEST(cycle_is_found_from_any_lock),
+		TEST(lock_may_be_released_where_events_are_lost),
+		TEST(lock_is_held_over_a_switch_if_no_events_are_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
