@@ -57,8 +57,11 @@ static inline void ktrace_arch_store_barrier(void)
 
 /*
  * Returns nonzero if the MMU of the current exception level is on. While it is off, the CPU treats all memory
- * as device memory.
+ * as device memory. A kernel that uses several CPUs with the MMU off, on a machine on which exclusive accesses
+ * work nevertheless, defines it as 1.
  */
+#ifndef ktrace_arch_mmu_on
+#define ktrace_arch_mmu_on ktrace_arch_mmu_on
 static inline int ktrace_arch_mmu_on(void)
 {
 	uint64_t level, control;
@@ -72,8 +75,9 @@ static inline int ktrace_arch_mmu_on(void)
 		__asm__ volatile("mrs %0, sctlr_el1" : "=r"(control));
 	return control & 1;
 }
+#endif
 
-/* Reserves slots in a ring. Requires: the MMU is on, which is true after ktrace_init(). */
+/* Reserves slots in a ring. Requires: exclusive accesses work; the MMU is usually on after ktrace_init(). */
 #define ktrace_arch_ring_add ktrace_arch_ring_add
 #if defined(__ARM_FEATURE_ATOMICS)
 static inline uint64_t ktrace_arch_ring_add(uint64_t *word, uint64_t n)

@@ -66,4 +66,16 @@ if have gcc $arch; then
 	equal "C++: a new library lacks the rings of an old event" ktrace_ring_without_ktrace_port_h \
 		"$(undefined with "$tmp/without/event.o")"
 fi
+
+# A kernel that uses several CPUs with the MMU off tells ktrace that exclusive accesses work.
+arch=aarch64
+if have gcc $arch; then
+	mkdir "$tmp/exclusive-port"
+	echo '#define ktrace_arch_mmu_on() 1' >"$tmp/exclusive-port/ktrace_port.h"
+	asks() { aarch64-linux-gnu-objdump -d "$tmp/$1/"*.o | grep -c sctlr_el1; }
+	check "$arch: the library compiles without ktrace_port.h" build gcc $arch asking
+	equal "$arch: the library looks whether the MMU is on" yes "$([ "$(asks asking)" -gt 0 ] && echo yes)"
+	check "$arch: ktrace_port.h may define ktrace_arch_mmu_on()" build gcc $arch exclusive "-I$tmp/exclusive-port"
+	equal "$arch: the library then does not look" 0 "$(asks exclusive)"
+fi
 done_testing
