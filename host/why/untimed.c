@@ -286,6 +286,17 @@ static const char *say_nobody(const struct why_evidence *evidence, const struct 
 		why_say_ticks(evidence, untimed->since - untimed->queue->nobody_stamp, ticks, sizeof(ticks)));
 }
 
+/* Returns whether the trace shows all waits of all threads, and what ended each of them. */
+static bool shows_all_waits(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].cut)
+			return false;
+	return why_is_whole_since(evidence, evidence->first) &&
+	       scheduling_covers(evidence->scheduling, WELLKNOWN_BLOCK, evidence->first, evidence->end) &&
+	       scheduling_covers(evidence->scheduling, WELLKNOWN_WAKE, evidence->first, evidence->end);
+}
+
 const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_untimed *untimed,
 				 char *buffer, size_t size)
 {
@@ -302,10 +313,8 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 		return why_say(buffer, size, "%" PRIu64 " such waits ended before, at most %s apart%s",
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
 			       exception);
-	/*
-	 * more than one wakeup is needed, because the first one often belongs to the creation of the thread
-	 */
-	if (untimed->by_table && untimed->thread->holder.wakes > 1)
+	/* more than one wakeup, because the first one often belongs to the creation of the thread */
+	if (untimed->by_table && untimed->thread->holder.wakes > 1 && !shows_all_waits(evidence))
 		return why_say(buffer, size,
 			       "the thread was woken %" PRIu32
 			       " times before, but the trace does not show from which waits%s",

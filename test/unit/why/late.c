@@ -412,6 +412,20 @@ static void early_wakeup_is_named(void **state)
 	why_says("no such wait has ended in this trace; a wakeup came 2.0");
 }
 
+/* The trace lacks no event: the other wakeups ended timed sleeps, or came when the thread was created. */
+static void other_wakeups_end_no_such_wait(void **state)
+{
+	for (unsigned lost = 0; lost < 2; lost++) {
+		why_teardown(state);
+		why_overdue_begin(state);
+		why_sleeps(SLEEPER, "driver", KTRX_WAIT_EVENT, 1000)->wakes = 2;
+		script_ring(0)->overwritten = lost ? 1000 : 0;
+		why_is_idle(FINDING_LIKELY);
+		why_says(lost ? "the thread was woken 2 times before, but the trace does not show from which"
+			      : "no such wait has ended in this trace");
+	}
+}
+
 static void advice_asks_for_switched_off_event(void **state)
 {
 	(void)state;
@@ -458,6 +472,7 @@ int main(void)
 		TEST(wait_whose_wakers_have_ended_makes_idle_likely),
 		TEST(wait_never_seen_to_end_makes_idle_likely),
 		TEST(early_wakeup_is_named),
+		TEST(other_wakeups_end_no_such_wait),
 		TEST(advice_asks_for_switched_off_event),
 	};
 
