@@ -26,7 +26,8 @@
  * minimum number of periods that ended at the same place: so many periods do not end at one place by chance,
  * even on a machine with one CPU
  */
-#define AGAIN 2u
+#define AGAIN  2u
+#define FRAMES 6u /* maximum number of stack frames that are listed */
 
 /*
  * Returns another CPU that has stopped and records nothing, although interrupts are not known to be disabled
@@ -154,11 +155,61 @@ static int halted_off(const struct why_evidence *evidence, struct why_findings *
 	return 0;
 }
 
+/*
+ * Returns whether a CPU whose registers show disabled interrupts has run in this state for long: its events
+ * show that it ran, and that the host did not stop it. If a part of these events is overwritten, they came so
+ * often that the CPU ran. A CPU that records no events is examined as a spin.
+ *
+ * The registers show one moment only. So the kernel must have reported that it disabled interrupts, and no
+ * thread switch may have followed, after which a kernel often enables interrupts without a report.
+ */
+static bool works_off(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->mask == INTERRUPTS_MASKED && cpu->row.interrupts_stamp && cpu->row.interrupts_pc &&
+	       cpu->row.switch_stamp <= cpu->row.interrupts_stamp &&
+	       why_age(evidence, cpu->row.interrupts_stamp) >= why_ms(evidence, HALT_MS) &&
+	       why_age(evidence, cpu->last_stamp) < why_ms(evidence, WHY_STOPPED_MS) &&
+	       why_silence(evidence, cpu) >= why_ms(evidence, HALT_MS) &&
+	       (cpu->cut || why_lived_on(cpu) >= why_ms(evidence, HALT_MS)) &&
+	       why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
+}
+
+static int found_working(const struct why_evidence *evidence, struct why_findings *findings,
+			 const struct why_cpu *cpu)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, FINDING_LIKELY);
+	const uint64_t since = why_age(evidence, cpu->row.interrupts_stamp);
+	char thread[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "%s runs on CPU %" PRIu32 " with interrupts disabled, for %s",
+		    why_say_running(evidence, cpu, thread, sizeof(thread)), cpu->number,
+		    why_say_ticks(evidence, since, ticks, sizeof(ticks)));
+	why_say_place(evidence, cpu->pc, place, sizeof(place));
+	finding_evidence(&finding->base, "it is at %s", place);
+	why_finding_stack(finding, evidence, cpu, FRAMES);
+	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	if (cpu->row.interrupts_pc)
+		finding_evidence(&finding->base, "interrupts were disabled at %s",
+				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
+									       : cpu->running + 1,
+					      .ticks = since,
+					      .pc = cpu->pc,
+					      .exact = true });
+	why_finding_awaited_answer(finding, evidence, cpu);
+	return 0;
+}
+
 static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
 {
+	if (!why_is_in_idle_thread(evidence, cpu) && cpu->has_registers)
+		return works_off(evidence, cpu) ? found_working(evidence, findings, cpu) : 0;
 	if (!why_is_in_idle_thread(evidence, cpu))
-		return cpu->has_registers ? 0 : still_off(evidence, findings, cpu);
+		return still_off(evidence, findings, cpu);
 	return may_halt_for_ever(evidence, cpu) ? halted_off(evidence, findings, cpu) : 0;
 }
 

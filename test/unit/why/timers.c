@@ -378,7 +378,73 @@ static void handler_of_the_last_tick_that_lasts_is_no_dead_timer(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
+/* ---- Interrupts that stay disabled while the thread works ---------------------------------------- */
+
+/*
+ * CPU 1 runs WORKER, which disables interrupts at 120 ms. WORKER records events every 10 ms until 3 s, except
+ * for `pause_ms`.
+ */
+static void works_without_interrupts(uint64_t pause_ms, const char *registers)
+{
+	why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1)->state_stamp = 110 * MS;
+	why_runs_on(1, 110 * MS, IDLE1, WORKER);
+	for (uint64_t ms = 120; ms <= 3000; ms += ms == 150 ? pause_ms : 10)
+		script_event(OTHER, ms * MS, 1, WORKER);
+	script_sort();
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_cpu(1)->thread = WORKER;
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(1)->interrupts_stamp = 120 * MS;
+	script_cpu(1)->interrupts_pc = KERNEL + 32;
+	script_info()->machine = EM_X86_64;
+	script_info()->registers = registers;
+}
+
+static void thread_that_works_with_interrupts_disabled_is_reported(void **state)
+{
+	(void)state;
+	works_without_interrupts(10, "cpu 1 pc=100040 sp=2000 flags=46 cs=8\n");
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("thread 5 (worker) runs on CPU 1 with interrupts disabled, for 2.88 s");
+	why_says("disabled at 0x100020");
+}
+
+static void registers_may_show_enabled_interrupts(void **state)
+{
+	(void)state;
+	works_without_interrupts(10, "cpu 1 pc=100040 sp=2000 flags=246 cs=8\n");
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+/* Only the registers show disabled interrupts, at one moment. */
+static void interrupts_that_the_kernel_does_not_report_may_be_enabled_again(void **state)
+{
+	(void)state;
+	works_without_interrupts(10, "cpu 1 pc=100040 sp=2000 flags=46 cs=8\n");
+	script_cpu(1)->interrupts_pc = 0;
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+static void switch_may_enable_interrupts_again(void **state)
+{
+	(void)state;
+	works_without_interrupts(10, "cpu 1 pc=100040 sp=2000 flags=46 cs=8\n");
+	script_cpu(1)->switch_stamp = 2000 * MS;
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+static void host_may_stop_a_cpu_while_its_interrupts_are_disabled(void **state)
+{
+	(void)state;
+	works_without_interrupts(2800, "cpu 1 pc=100040 sp=2000 flags=46 cs=8\n");
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+#define CPUS(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
 #define LATE(name) cmocka_unit_test_setup_teardown(name, begin_late_sleeper, why_teardown)
 
 int main(void)
@@ -404,6 +470,11 @@ int main(void)
 		TEST(thread_that_tries_to_take_a_lock_is_not_the_cause),
 		TEST(stop_of_another_cpu_may_be_the_cause),
 		TEST(kernel_file_that_is_known_is_not_asked_for),
+		CPUS(thread_that_works_with_interrupts_disabled_is_reported),
+		CPUS(registers_may_show_enabled_interrupts),
+		CPUS(interrupts_that_the_kernel_does_not_report_may_be_enabled_again),
+		CPUS(switch_may_enable_interrupts_again),
+		CPUS(host_may_stop_a_cpu_while_its_interrupts_are_disabled),
 		LATE(pause_of_one_cpu_is_no_dead_timer),
 		LATE(time_before_and_after_a_short_pause_is_counted),
 		LATE(handler_of_the_last_tick_that_lasts_is_no_dead_timer),
