@@ -20,10 +20,13 @@
  * minimum time in ms without a heartbeat; a shorter time proves nothing, because the host may have stopped
  * the virtual CPU
  */
-#define OFF_MS	    1000u
-#define SMALL_REACH 32u /* size in bytes of a loop of a few instructions */
-#define PLACES	    8u	/* minimum number of interrupts that have interrupted the thread */
-#define FRAMES	    6u	/* maximum number of stack frames that are listed */
+#define OFF_MS 1000u
+/* time in ms: a host that is very busy may stop a whole machine, but not for this long */
+#define HOST_MS	    2000u
+#define ALIKE_MS    100u /* time in ms: two CPUs that stopped within this time stopped at the same time */
+#define SMALL_REACH 32u	 /* size in bytes of a loop of a few instructions */
+#define PLACES	    8u	 /* minimum number of interrupts that have interrupted the thread */
+#define FRAMES	    6u	 /* maximum number of stack frames that are listed */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -326,6 +329,25 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
+ * Returns whether the host may have stopped the whole machine: the CPU has been silent only for a short time,
+ * and another CPU, whose ticks always come while it idles, has been silent for as long.
+ */
+static bool host_may_have_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint64_t silence = why_silence(evidence, cpu);
+
+	for (uint32_t n = 0; n < evidence->cpus && silence < why_ms(evidence, HOST_MS); n++) {
+		const struct why_cpu *other = &evidence->cpu[n];
+
+		if (other != cpu && other->mask == INTERRUPTS_ENABLED && why_idles(evidence, other) &&
+		    why_ticks_without_reason(other) &&
+		    why_silence(evidence, other) + why_ms(evidence, ALIKE_MS) >= silence)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Returns whether the CPU spins with interrupts disabled. If it does, it has recorded nothing lately, and
  * does not wait for a lock or an IPI answer.
  */
@@ -335,7 +357,7 @@ static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cp
 	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, OFF_MS) &&
 	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
 	       !why_spins_for_something(cpu) && !why_is_in_idle_thread(evidence, cpu) &&
-	       why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
+	       !host_may_have_stopped(evidence, cpu) && why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
 }
 
 int why_detect_spin(const struct why_evidence *evidence, struct why_findings *findings)

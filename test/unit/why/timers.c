@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <elf.h>
+#include <string.h>
 
 #include "unit/support/elf_file.h"
 #include "unit/support/script.h"
@@ -443,6 +444,44 @@ static void host_may_stop_a_cpu_while_its_interrupts_are_disabled(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
+/*
+ * The registers show that CPU 1 has just entered a handler. CPU 0 idles, and has had a tick every 10 ms until
+ * `ticks_ms`. The trace ends at 2050 ms.
+ */
+static void last_ticks_at(uint64_t ticks_ms)
+{
+	why_ticks(10 * MS, ticks_ms * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 1000 * MS, 1, WORKER, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_cpu(1)->thread = WORKER;
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+	script_info()->machine = EM_X86_64;
+	script_info()->registers =
+		"cpu 0 pc=100040 sp=1000 flags=246\ncpu 1 pc=100040 sp=2000 flags=46 cs=8\n";
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_event(WAKE, MS, 0, IDLE0, V(WORKER));
+	script_event(OTHER, 2 * MS, 0, IDLE0);
+	script_sort();
+	script_info()->note = ticks_ms > 1000 ? "" : "silent: 1.05\n";
+}
+
+static void machine_that_the_host_stopped_does_not_spin(void **state)
+{
+	(void)state;
+	last_ticks_at(1000);
+	assert_non_null(why_judge());
+	assert_null(strstr(why_text(), "spins in the kernel with interrupts disabled"));
+}
+
+static void one_cpu_without_ticks_spins(void **state)
+{
+	(void)state;
+	last_ticks_at(2050);
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	why_says("spins in the kernel with interrupts disabled on CPU 1");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 #define CPUS(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
 #define LATE(name) cmocka_unit_test_setup_teardown(name, begin_late_sleeper, why_teardown)
@@ -475,6 +514,8 @@ int main(void)
 		CPUS(interrupts_that_the_kernel_does_not_report_may_be_enabled_again),
 		CPUS(switch_may_enable_interrupts_again),
 		CPUS(host_may_stop_a_cpu_while_its_interrupts_are_disabled),
+		CPUS(machine_that_the_host_stopped_does_not_spin),
+		CPUS(one_cpu_without_ticks_spins),
 		LATE(pause_of_one_cpu_is_no_dead_timer),
 		LATE(time_before_and_after_a_short_pause_is_counted),
 		LATE(handler_of_the_last_tick_that_lasts_is_no_dead_timer),
