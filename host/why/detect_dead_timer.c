@@ -80,8 +80,8 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns whether a tick is overdue: the CPU continued to run without a tick, or has had no tick for HOST_MS. A
- * CPU that is still in the handler of its last tick can have no other tick. If the CPU paused, the host may
+ * Returns whether a tick is overdue: the CPU continued to run without a tick, or has had no tick for HOST_MS.
+ * A CPU that is still in the handler of its last tick can have no other tick. If the CPU paused, the host may
  * also have delayed its timer.
  */
 static bool is_tick_overdue(const struct why_evidence *evidence, const struct why_cpu *cpu)

@@ -222,8 +222,8 @@ uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *t
  */
 void why_lock_owner_ended(struct why_reader *reader, uint32_t thread);
 /*
- * Forgets the locks that the thread holds, if the switch to it comes at a time from which some CPU's events are
- * missing. The thread may have run on that CPU, and released its locks there.
+ * Forgets the locks that the thread holds, if the switch to it comes at a time from which some CPU's events
+ * are missing. The thread may have run on that CPU, and released its locks there.
  */
 void why_lock_switch(struct why_reader *reader, const struct ktread_event *event,
 		     const struct wellknown *known);

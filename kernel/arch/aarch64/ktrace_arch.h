@@ -57,8 +57,8 @@ static inline void ktrace_arch_store_barrier(void)
 
 /*
  * Returns nonzero if the MMU of the current exception level is on. While it is off, the CPU treats all memory
- * as device memory. A kernel that uses several CPUs with the MMU off, on a machine on which exclusive accesses
- * work nevertheless, defines it as 1.
+ * as device memory. A kernel that uses several CPUs with the MMU off, on a machine on which exclusive
+ * accesses work nevertheless, defines it as 1.
  */
 #ifndef ktrace_arch_mmu_on
 #define ktrace_arch_mmu_on ktrace_arch_mmu_on
