@@ -83,6 +83,7 @@ struct facts_ring {
 	 * same CPU recorded before it
 	 */
 	uint64_t back;
+	uint64_t events;
 	bool decided; /* true if `first` is set */
 };
 
@@ -124,6 +125,12 @@ struct facts {
  */
 int facts_read(struct facts *facts, struct ktread *trace);
 void facts_free(struct facts *facts);
+/*
+ * Returns how many events the kernel recorded in a second. For each ring, only the time counts that the ring
+ * covers: a ring that has been overwritten covers less than the boot ring. 0: unknown, because the clock is
+ * coarse or its frequency is unknown.
+ */
+double facts_rate(const struct facts *facts);
 
 static inline bool facts_fired(const struct facts *facts, uint32_t id)
 {

@@ -223,7 +223,7 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;
 	uint64_t overwritten = 0, invalid = 0, refused = 0, reach = UINT64_MAX;
-	double seconds, all;
+	double seconds;
 	char rate[48] = "";
 	size_t length;
 
@@ -260,9 +260,8 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 		return;
 	}
 	seconds = base_ticks_seconds(reach, info->frequency);
-	all = base_ticks_seconds(facts->last - facts->first, info->frequency);
-	if (all > 0) /* `all` is 0 if all events have the same timestamp, because the clock is coarse */
-		snprintf(rate, sizeof(rate), ", %.0f events a second", (double)facts->events / all);
+	if (facts_rate(facts) > 0)
+		snprintf(rate, sizeof(rate), ", %.0f events a second", facts_rate(facts));
 	findings_add(report, seconds < REACH_SECONDS ? FINDING_DARK : FINDING_OK, "reach",
 		     "the rings reach back %.3f s at this rate%s%s", seconds, rate,
 		     seconds < REACH_SECONDS

@@ -85,7 +85,16 @@ static void note_event(struct reading *reading, const struct ktread_event *event
 	facts->last = event->stamp > facts->last ? event->stamp : facts->last;
 	if (!ring->decided)
 		ring->first = event->stamp;
+<<<<<<< HEAD
 	ring->decided = true;
+=======
+		ring->decided = true;
+	} else if (event->stamp < ring->last && ring->last - event->stamp > ring->back) {
+		ring->back = ring->last - event->stamp;
+	}
+	ring->last = event->stamp;
+	ring->events++;
+>>>>>>> c2be1670 (doctor: count events a second over the time that each ring covers)
 	if (event->id <= KTRX_EVENT_MAX)
 		facts->fired[event->id / 8] |= (uint8_t)(1u << (event->id % 8));
 	if (event->callers)
@@ -241,6 +250,20 @@ int facts_read(struct facts *facts, struct ktread *trace)
 	}
 	free(reading.thread);
 	return status;
+}
+
+double facts_rate(const struct facts *facts)
+{
+	double rate = 0;
+
+	for (uint32_t n = 0; n < facts->info->rings && facts->info->frequency; n++) {
+		const struct facts_ring *ring = &facts->ring[n];
+
+		if (ring->decided && facts->last > ring->first)
+			rate += (double)ring->events /
+				base_ticks_seconds(facts->last - ring->first, facts->info->frequency);
+	}
+	return rate;
 }
 
 void facts_free(struct facts *facts)
