@@ -85,16 +85,8 @@ static void note_event(struct reading *reading, const struct ktread_event *event
 	facts->last = event->stamp > facts->last ? event->stamp : facts->last;
 	if (!ring->decided)
 		ring->first = event->stamp;
-<<<<<<< HEAD
 	ring->decided = true;
-=======
-		ring->decided = true;
-	} else if (event->stamp < ring->last && ring->last - event->stamp > ring->back) {
-		ring->back = ring->last - event->stamp;
-	}
-	ring->last = event->stamp;
 	ring->events++;
->>>>>>> c2be1670 (doctor: count events a second over the time that each ring covers)
 	if (event->id <= KTRX_EVENT_MAX)
 		facts->fired[event->id / 8] |= (uint8_t)(1u << (event->id % 8));
 	if (event->callers)

@@ -35,8 +35,7 @@ int ktread_v2_ring_init(struct ktread_v2_ring *ring, uint32_t rings)
 	if (ring->window < KTRX_RECORD_MAX_SLOTS)
 		ring->window = KTRX_RECORD_MAX_SLOTS;
 	ring->reorder = ring->window / 4 < KTREAD_REORDER ? ring->window / 4 : KTREAD_REORDER;
-	ring->places = ring->place->row.kind == KTRX_RING_SHARED && produced <= ring->window ? ring->window
-											     : KTREAD_REORDER;
+	ring->whole = ring->place->row.kind == KTRX_RING_SHARED && produced <= ring->window;
 	ring->buffer = malloc(buffer_bytes(ring));
 	ring->item = malloc(item_bytes(ring));
 	return ring->buffer && ring->item ? 0 : ktread_fail_memory();
@@ -80,14 +79,27 @@ static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slo
 	return ktread_corrected(ring->trace, record_cpu(ring, slot), stamp);
 }
 
-/* Inserts an item in the order of timestamps, but at most `places` places before the last item. */
+/* Returns the CPU that recorded the item. */
+static uint32_t cpu_of(const struct ktread_v2_ring *ring, const struct ktread_v2_item *item)
+{
+	return record_cpu(ring, ring->buffer[item->slot]);
+}
+
+/*
+ * Inserts an item in the order of timestamps, but at most KTREAD_REORDER places before the last item; if the
+ * ring is sorted as a whole, also before more items of other CPUs.
+ */
 static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
 {
-	uint32_t at = ring->items++;
-	uint32_t least = at > ring->places ? at - ring->places : 0;
+	const uint32_t last = ring->items++;
+	uint32_t at = last;
 
-	for (; at > least && ring->item[at - 1].stamp > item.stamp; at--)
+	for (; at > 0 && ring->item[at - 1].stamp > item.stamp; at--) {
+		if (last - at >= KTREAD_REORDER &&
+		    (!ring->whole || cpu_of(ring, &ring->item[at - 1]) == cpu_of(ring, &item)))
+			break;
 		ring->item[at] = ring->item[at - 1];
+	}
 	ring->item[at] = item;
 }
 

@@ -248,10 +248,10 @@ int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t un
  * invalid, so that produced = overwritten + decoded + invalid.
  *
  * Because of nested interrupts, a later slot may have an earlier timestamp, so items are sorted by timestamp
- * within KTREAD_REORDER records. In a ring that several CPUs share, a CPU may be held up while the others
- * record more than that, so such a ring is sorted as a whole if it fits into the window. To make sorting
- * possible, the last records are held back when the window is filled again: their slots are copied to the
- * front of the buffer. If records are long, fewer records are held back, so that few slots are copied.
+ * within KTREAD_REORDER records. In a ring that CPUs share, the clocks of the CPUs may differ by more than
+ * that, so the records of different CPUs are sorted in the whole ring if it fits into the window. To make
+ * sorting possible, the last records are held back when the window is filled again: their slots are copied to
+ * the front of the buffer. If records are long, fewer records are held back, so that few slots are copied.
  */
 
 #define KTREAD_REORDER 64u /* maximum number of records that are held back */
@@ -289,7 +289,7 @@ struct ktread_v2_ring {
 	uint64_t disordered;
 	uint32_t window;       /* size of the window in slots */
 	uint32_t reorder;      /* maximum number of records that are held back */
-	uint32_t places;       /* maximum number of places by which an item is moved when it is sorted */
+	bool whole;	       /* true if records of different CPUs are sorted in the whole ring */
 	uint64_t (*buffer)[4]; /* slots of the records that were held back, then the slots of the window */
 	struct ktread_v2_item *item;
 	/* `items`: number of items; `ready`: number of items that can be returned now */
