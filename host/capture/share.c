@@ -7,7 +7,7 @@
 #include <time.h>
 
 #define EVERY 0.25 /* minimum time between two measurements, in seconds */
-#define LEAST 16   /* a process that gets less than one part in LEAST of a CPU hardly runs */
+#define LEAST 16   /* a process that gets less than 1/LEAST of the time of a CPU hardly runs */
 
 double capture_share_judge(double elapsed, double cpu, bool ready)
 {

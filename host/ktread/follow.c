@@ -36,7 +36,7 @@
 /* maximum number of slots of one ring that were read but not yet returned */
 #define WAITING_RING (UINT32_C(1) << 18)
 #define NAMES_MS     1000u /* time in ms between readings of the names of threads */
-/* used with options.sample: minimum for the limit of slots that a poll reads of each ring */
+/* used with options.sample: a poll may read at least this number of slots of each ring */
 #define SAMPLE_LEAST  16u
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
 

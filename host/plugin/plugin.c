@@ -64,8 +64,7 @@ static void find_and_pass(unsigned cpu, void *point)
 }
 
 /*
- * QEMU calls this function when a CPU begins, by the thread that runs the CPU, before the thread runs any
- * code.
+ * QEMU calls this function in the thread that runs a CPU, before this CPU runs any code.
  */
 static void begin_cpu(qemu_plugin_id_t id, unsigned vcpu)
 {

@@ -322,8 +322,8 @@ struct encoder {
 	/* Writes all packets that are still pending to the output. */
 	void (*flush)(struct trace *trace);
 	/*
-	 * Writes all pending packets, and then a packet that reports a loss, because the output is full, or
-	 * because it is unknown what runs. The caller then sets trace->on to 0.
+	 * Called when the output is full, or when it is unknown what runs. Writes all pending packets, and
+	 * then a packet that reports a loss. The caller then sets trace->on to 0.
 	 */
 	void (*overflow)(struct trace *trace);
 };

@@ -129,7 +129,7 @@ typedef void blocks_look(struct qemu_plugin_tb *block);
 /* Adds a function that is called for each block; at most 8. */
 void blocks_add(blocks_look *look);
 
-/* Begins to call the functions. */
+/* From now on, calls the functions that blocks_add() has added. */
 void blocks_open(qemu_plugin_id_t id);
 
 /* ---- blocks.c: hooks ---- */

@@ -51,8 +51,8 @@ static const struct why_cpu *silent_cpu(const struct why_evidence *evidence)
 }
 
 /*
- * If no CPU recorded anything for long before the trace was taken, formats for how long. Otherwise returns
- * NULL.
+ * Formats for how long no CPU had recorded anything when the trace was taken. Returns NULL if that was not
+ * long.
  */
 static const char *say_silence(const struct why_evidence *evidence, char *buffer, size_t size)
 {

@@ -126,7 +126,7 @@ for arch in $arches; do
 	check "$arch: $(wc -l <"$tmp/traced") processes were traced" test "$(wc -l <"$tmp/traced")" -gt 5
 	same "$arch: trace and rings have the same number of calls of each process" "$tmp/traced" "$tmp/recorded"
 
-	# With -t +f, kdump prints a line for each page of the memory.
+	# With -t +f, ktrace records page faults, and kdump prints a line for each of them.
 	boot "$arch" 2 ktrace:-i:-f:/tmp/structs:-t:t:sockets kdump:-f:/tmp/structs ktrace:-f:/tmp/stats:-t:t:ls:-la:/etc kdump:-f:/tmp/stats \
 		ktrace:-f:/tmp/faults:-t:fs:identity kdump:-f:/tmp/faults ktrace:-i:-f:/tmp/denied:-t:p:files kdump:-f:/tmp/denied \
 		ktrace:-i:-f:/tmp/denied2:-t:p:identity kdump:-f:/tmp/denied2 sysctl:proc.data=64 ktrace:-i:-f:/tmp/bad:-t:+f:badness kdump:-f:/tmp/bad sysctl:proc.data=0 \

@@ -221,7 +221,7 @@ static void swapped_prev_and_next_are_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
-		switches(0, 6, 5, 1); /* wrong: CPU 0 has switched from 5 to 6 */
+		switches(0, 6, 5, 1); /* a mistake: in truth, CPU 0 has switched from 5 to 6 */
 		switches(0, 7, 6, 1);
 		switches(0, 5, 7, 1);
 	}

@@ -250,8 +250,8 @@ static void wakeup_that_finds_nobody_may_come_too_early(void **state)
 }
 
 /*
- * Some wakeups are meant for other threads than those that sleep on the queue, such as writers of a pipe. Such
- * a wakeup found no thread during an earlier wait, too, and this wait ended later.
+ * Some wakeups are meant for other threads than those that sleep on the queue, such as writers of a pipe. In
+ * this test, such a wakeup found no thread asleep during an earlier wait, but the wait ended normally.
  */
 static void wakeups_for_others_may_find_nobody(void **state)
 {
