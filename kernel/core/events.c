@@ -345,19 +345,20 @@ static void set_places(void)
 
 /*
  * Sets the states of all events. After a start, first records the stop before it, and at the end records
- * which events started to be recorded. If `again` is set, records this for all events that are recorded.
- * Returns whether it recorded a stop.
+ * which events started to be recorded. If it recorded a stop, or if `again` is set, records this for all
+ * events that are recorded. Returns whether it recorded a stop.
  */
 static int set_all(int again)
 {
 	struct switched noted = { 0, 0, 0 };
 	struct ktrx_event *telling = &ktrace_event_ktrace_switched.event;
 	struct ktrx_event *stopping = &ktrace_event_ktrace_stopped.event;
-	int told;
+	int told, all;
 
 	event_state_set(telling, state_wanted(telling));
 	event_state_set(stopping, state_wanted(stopping));
 	told = tell_stopped();
+	all = told || again;
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
 		const uint8_t before = *(volatile uint8_t *)&event->state, wanted = state_wanted(event);
 
@@ -366,7 +367,9 @@ static int set_all(int again)
 			stop_mark(event->id, 1);
 		event_state_set(event, wanted);
 		if (wanted & KTRX_STATE_RECORD)
-			switched_add(&noted, event, again ? KTRX_STATE_OFF : before, wanted);
+			switched_add(&noted, event,
+				     all && event != telling && event != stopping ? KTRX_STATE_OFF : before,
+				     wanted);
 	}
 	switched_end(&noted);
 	return told;
@@ -377,8 +380,9 @@ static int set_all(int again)
  * for all events. This requires that a change is visible before it is counted, and that a pass reads nothing
  * before its own change is counted.
  *
- * If the other change started recording, it may have recorded that events are on before this pass recorded
- * that they were stopped. So the next pass records again that they are on.
+ * If another CPU starts recording at the same time, it may have recorded that events are on before this pass
+ * recorded that they were stopped. So this pass records that they are on, too. If recording is stopped again
+ * in the middle of this pass, that record is lost, and the next pass makes it.
  */
 void ktrace_states_update(void)
 {

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include <cmocka.h>
 
@@ -302,6 +303,72 @@ static void each_recorded_stop_ends(void **state)
 	}
 }
 
+/* Two CPUs. Each runs until it passes control to the other one. */
+static ucontext_t cpu0, cpu1;
+static char stack_of_cpu1[1 << 16];
+static bool passed; /* true if CPU 0 has passed control back to CPU 1 */
+
+static void to_cpu1(void)
+{
+	passed = true;
+	fake.cpu = 1;
+	swapcontext(&cpu0, &cpu1);
+	fake.cpu = 0;
+}
+
+static void to_cpu0(void)
+{
+	fake.cpu = 0;
+	swapcontext(&cpu1, &cpu0);
+	fake.cpu = 1;
+}
+
+/*
+ * CPU 1 starts recording, and CPU 0 changes an event at the same time: CPU 1 pauses at its n-th point until
+ * CPU 0 pauses at its m-th point. Returns false if one of them has fewer points.
+ */
+static bool start_during_a_change(void **state, int64_t n, int64_t m)
+{
+	fake_reset(state);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(sched, switch, 1);
+	ktrace_stop();
+	getcontext(&cpu1);
+	cpu1.uc_stack.ss_sp = stack_of_cpu1;
+	cpu1.uc_stack.ss_size = sizeof(stack_of_cpu1);
+	cpu1.uc_link = &cpu0;
+	makecontext(&cpu1, ktrace_start, 0);
+	fake_at(n, to_cpu0);
+	to_cpu1();
+	if (fake_points() <= n)
+		return false;
+	passed = false;
+	fake_at(m, to_cpu1);
+	assert_int_equal(ktrace_control("mmio=callers1"), KTRACE_OK);
+	if (passed)
+		return true;
+	fake_at(-1, NULL);
+	to_cpu1(); /* CPU 1 continues alone */
+	return false;
+}
+
+static void each_stop_ends_if_another_cpu_starts(void **state)
+{
+	struct change change;
+	uint32_t stop_at, start_at;
+	int64_t n = 0, m = 0;
+
+	for (n = 0; m != 0 || n == 0; n++)
+		for (m = 0; start_during_a_change(state, n, m); m++) {
+			stop_at = start_at = 0;
+			changes_of("ktrace.stopped", "sched.switch", &stop_at, &change);
+			changes_of("ktrace.switched", "sched.switch", &start_at, &change);
+			assert_true(stop_at <= start_at);
+			assert_true(fake_event("sched.switch")->state & KTRX_STATE_RECORD);
+		}
+	assert_true(n > 5);
+}
+
 /* A kernel may stop recording before its first event, when descriptors have no ids yet. */
 static void a_stop_before_the_first_event_loses_no_id(void **state)
 {
@@ -333,6 +400,7 @@ int main(void)
 		TEST(events_may_change_while_recording_is_stopped),
 		TEST(a_panic_stops_recording_as_well),
 		TEST(each_recorded_stop_ends),
+		TEST(each_stop_ends_if_another_cpu_starts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
