@@ -185,6 +185,11 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
  * the frequency would be inaccurate
  */
 #define LEAST_GAP 0.04
+/*
+ * maximum relative error of a frequency; with a larger error, the frequency counts as unknown; usually the
+ * true error is a third of this
+ */
+#define ERROR_MOST 0.1
 
 #ifdef __has_builtin
 #if __has_builtin(__builtin_ia32_rdtsc)
@@ -202,7 +207,7 @@ void capture_frequency_reset(struct capture_frequency *frequency)
 
 bool capture_frequency_is_due(const struct capture_frequency *frequency)
 {
-	return frequency->samples == 0 || capture_now() >= frequency->next;
+	return capture_now() >= frequency->next;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -261,8 +266,12 @@ void capture_frequency_sample(struct capture_frequency *frequency, struct ktread
 	double time = capture_now(), read = time;
 	uint64_t stamp = newest_stamp(image, &read);
 
-	if (stamp == 0 || stamp < frequency->last_stamp || read - since > DOUBT_MOST)
+	if (stamp == 0 || stamp < frequency->last_stamp || read - since > DOUBT_MOST) {
+		frequency->pause = frequency->pause > 0 ? 2 * frequency->pause : FIRST_GAP;
+		frequency->next = capture_now() + frequency->pause;
 		return;
+	}
+	frequency->pause = 0;
 	if (frequency->samples++ == 0) {
 		frequency->first_time = time;
 		frequency->first_stamp = stamp;
@@ -310,11 +319,22 @@ uint64_t capture_cycles_frequency(const struct capture_cycles *begin)
 	return (uint64_t)((double)(end.count - begin->count) / (end.time - begin->time) + 0.5);
 }
 
+/*
+ * Returns whether the time between the first and the last sample is at least `least`, and known with an error
+ * of at most `part` of it.
+ */
+static bool is_exact(const struct capture_frequency *samples, double least, double part)
+{
+	const double gap = samples->last_time - samples->first_time;
+
+	return gap >= least && samples->first_doubt + samples->last_doubt <= gap * part;
+}
+
 uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 {
 	double gap = frequency->last_time - frequency->first_time;
 
-	if (gap < LEAST_GAP || frequency->last_stamp <= frequency->first_stamp)
+	if (!is_exact(frequency, LEAST_GAP, ERROR_MOST) || frequency->last_stamp <= frequency->first_stamp)
 		return 0;
 	return (uint64_t)((double)(frequency->last_stamp - frequency->first_stamp) / gap + 0.5);
 }
@@ -327,10 +347,10 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 #define PATIENCE 2.0
 /*
  * The measurement ends early if its relative error is at most ERROR_GOOD, and fails if it is larger than
- * ERROR_MOST. Usually the true error is a third of this.
+ * ERROR_FAIR.
  */
 #define ERROR_GOOD 0.02
-#define ERROR_MOST 0.05
+#define ERROR_FAIR 0.05
 /*
  * maximum relative difference of the guest's and the host's counter rates for which both count as the same
  * counter
@@ -367,17 +387,6 @@ static bool await_movement(struct ktread_image *image, double *since)
 }
 
 /*
- * Returns whether the time between the first and the last sample is long enough, and known with an error of
- * at most `part` of it.
- */
-static bool is_exact(const struct capture_frequency *samples, double part)
-{
-	const double gap = samples->last_time - samples->first_time;
-
-	return gap >= SPAN && samples->first_doubt + samples->last_doubt <= gap * part;
-}
-
-/*
  * Rounds `hz` to two significant digits if this changes it by less than ROUND. Otherwise returns it
  * unchanged.
  */
@@ -405,8 +414,8 @@ uint64_t capture_measure_image(struct ktread_image *image)
 		if (!await_movement(image, &since))
 			return 0;
 		capture_frequency_sample(&samples, image, since);
-	} while (!is_exact(&samples, ERROR_GOOD) && capture_now() - begin.time < PATIENCE);
-	own = is_exact(&samples, ERROR_MOST) ? capture_frequency_get(&samples) : 0;
+	} while (!is_exact(&samples, SPAN, ERROR_GOOD) && capture_now() - begin.time < PATIENCE);
+	own = is_exact(&samples, SPAN, ERROR_FAIR) ? capture_frequency_get(&samples) : 0;
 	if (own == 0 || ktread_image_machine(image) != EM_X86_64)
 		return own ? rounded(own) : 0;
 	host = capture_cycles_frequency(&begin);

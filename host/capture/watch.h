@@ -91,7 +91,7 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
  *   x86 the host's own cycle counter, which guests read under KVM and TCG alike.
  * - Otherwise two samples are taken. A sample compares the newest timestamp in the trace with the host's
  *   clock. The error is about a millisecond in the time between the two samples, so only long runs give an
- *   accurate result.
+ *   accurate result. If the error may be more than 10 %, the frequency counts as unknown.
  */
 
 struct capture_frequency {
@@ -100,6 +100,12 @@ struct capture_frequency {
 	uint64_t first_stamp, last_stamp;
 	double first_doubt, last_doubt; /* uncertainty of these times, in seconds */
 	double next;			/* time at which the next sample is due */
+	/*
+	 * time, in seconds, between the last attempt to take a sample and the next one; doubles with each
+	 * failed attempt, because an attempt at a large trace takes long and may fail each time; 0: the last
+	 * attempt did not fail
+	 */
+	double pause;
 };
 
 /*
@@ -142,8 +148,9 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency);
 
 /*
  * Measures the frequency of a running guest's counter through the guest's memory. Returns the frequency in
- * Hz, accurate to about 1 %. Takes about half a second, or less if it cannot measure. Returns 0 if the kernel
- * has recorded its frequency, or if the guest records nothing and has no heartbeats.
+ * Hz, accurate to about 1 %. Takes about half a second, or less if it cannot measure; on a busy host up to
+ * about 2 s, and the result may then be wrong by up to 5 %. Returns 0 if the kernel has recorded its
+ * frequency, if the guest records nothing and has no heartbeats, or if the error would be larger.
  * Requires: the guest can run while its memory is read.
  */
 uint64_t capture_measure_image(struct ktread_image *image);

@@ -21,6 +21,9 @@
 #define BEAT	0.01 /* time between two heartbeats, in seconds */
 #define HELD_UP 5.0  /* time for which the host does not run ktrace, in seconds */
 #define CALLS	2000 /* more than the number of calls that a measurement makes */
+#define SMALL	0.001 /* time, in seconds, that copying a small trace takes */
+#define LARGE	0.05
+#define TICK	0.02 /* time, in seconds, between two looks at a guest that ktrace runs */
 
 static double clock_seconds;
 static int calls;      /* number of calls so far */
@@ -28,6 +31,8 @@ static int held_up_at; /* the call at which the host holds up ktrace; 0: none */
 /* times between which the guest does not run either; both are 0 if it runs all the time */
 static double guest_stops, guest_resumes;
 static uint64_t copied; /* timestamp of the newest heartbeat in the copy of the guest's memory */
+static double copying; /* time, in seconds, that copying the trace takes */
+static int copies;     /* number of copies so far */
 
 static void pass(double seconds)
 {
@@ -77,7 +82,8 @@ int ktread_image_write(struct ktread_image *image, int fd, const char *note, uin
 	(void)note;
 	(void)frequency;
 	copied = (uint64_t)((double)beats() * BEAT * HZ);
-	pass(1e-3);
+	pass(copying);
+	copies++;
 	return 0;
 }
 
@@ -154,18 +160,51 @@ void ktread_image_close(struct ktread_image *image)
 	(void)image;
 }
 
-/* Measures the frequency. Returns 0 if it is unknown, or its relative error plus 1. */
-static double measure(int call, bool guest_too)
+static void begin(int call, bool guest_too)
 {
-	uint64_t hz;
-
 	clock_seconds = 100;
-	calls = 0;
+	calls = copies = 0;
+	copying = SMALL;
 	held_up_at = call;
 	guest_stops = 0;
 	guest_resumes = guest_too;
-	hz = capture_measure_image(NULL);
+}
+
+/* Returns 0 if the frequency is unknown, or its relative error plus 1. */
+static double judged(uint64_t hz)
+{
 	return hz ? 1 + fabs((double)hz / HZ - 1) : 0;
+}
+
+/* Measures the frequency, and judges it. */
+static double measure(int call, bool guest_too)
+{
+	begin(call, guest_too);
+	return judged(capture_measure_image(NULL));
+}
+
+/*
+ * Looks at a guest for this time, in seconds, as `ktrace run` does, and judges the frequency. `held_up`: time
+ * for which the host does not run ktrace between the guest's first record and the first sample.
+ */
+static double look(double seconds, double held_up)
+{
+	const double end = clock_seconds + seconds;
+	struct capture_frequency frequency = { 0 };
+
+	while (clock_seconds < end) {
+		double since;
+
+		pass(TICK);
+		if (!capture_frequency_is_due(&frequency))
+			continue;
+		clock_seconds = ceil(clock_seconds / BEAT) * BEAT + 1e-6; /* the next heartbeat */
+		since = clock_seconds - 1e-3;
+		clock_seconds += held_up;
+		held_up = 0;
+		capture_frequency_sample(&frequency, NULL, since);
+	}
+	return judged(capture_frequency_get(&frequency));
 }
 
 static void frequency_is_measured(void **state)
@@ -186,11 +225,39 @@ static void delays_do_not_falsify_the_frequency(void **state)
 	}
 }
 
+/* In a short run, a short delay matters. */
+static void delay_in_a_short_run_does_not_falsify_the_frequency(void **state)
+{
+	double looked;
+
+	(void)state;
+	begin(0, false);
+	assert_true(look(0.1, 0.009) < 1.05);
+	begin(0, false);
+	looked = look(0.1, 0);
+	assert_true(looked > 0 && looked < 1.05);
+	begin(0, false);
+	looked = look(10, 0.009);
+	assert_true(looked > 0 && looked < 1.05);
+}
+
+/* Copying a large trace takes too long for a sample. A run must not spend its time with such copies. */
+static void large_trace_is_seldom_copied(void **state)
+{
+	(void)state;
+	begin(0, false);
+	copying = LARGE;
+	look(10, 0);
+	assert_in_range(copies, 1, 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frequency_is_measured),
 		cmocka_unit_test(delays_do_not_falsify_the_frequency),
+		cmocka_unit_test(delay_in_a_short_run_does_not_falsify_the_frequency),
+		cmocka_unit_test(large_trace_is_seldom_copied),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
