@@ -127,10 +127,12 @@ int facts_read(struct facts *facts, struct ktread *trace);
 void facts_free(struct facts *facts);
 /*
  * Returns how many events the kernel recorded in a second. For each ring, only the time counts that the ring
- * covers: a ring that has been overwritten covers less than the boot ring. 0: unknown, because the clock is
- * coarse or its frequency is unknown.
+ * covers: a ring that has been overwritten begins at its first event; any other ring covers the whole trace,
+ * even if its first event came late. 0: unknown, because the clock is coarse or its frequency is unknown.
  */
 double facts_rate(const struct facts *facts);
+/* Returns the share of the CPUs' time that recording took at this rate: 0 to 1; 0 if it is unknown. */
+double facts_cost_share(const struct facts *facts);
 
 static inline bool facts_fired(const struct facts *facts, uint32_t id)
 {

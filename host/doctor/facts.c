@@ -250,12 +250,20 @@ double facts_rate(const struct facts *facts)
 
 	for (uint32_t n = 0; n < facts->info->rings && facts->info->frequency; n++) {
 		const struct facts_ring *ring = &facts->ring[n];
+		const uint64_t since =
+			ktread_ring(facts->trace, n)->overwritten ? ring->first : facts->first;
 
-		if (ring->decided && facts->last > ring->first)
+		if (ring->decided && facts->last > since)
 			rate += (double)ring->events /
-				base_ticks_seconds(facts->last - ring->first, facts->info->frequency);
+				base_ticks_seconds(facts->last - since, facts->info->frequency);
 	}
 	return rate;
+}
+
+double facts_cost_share(const struct facts *facts)
+{
+	return cost_share(cost_of(facts->trace), (uint64_t)(facts_rate(facts) + 0.5), facts->info->frequency,
+			  facts->cpus);
 }
 
 void facts_free(struct facts *facts)
