@@ -377,9 +377,19 @@ static void put_matched(struct life *life)
 	}
 }
 
-/* Returns whether a field of the event identifies objects of this kind. */
+/* Returns whether the event was off even while recording was not stopped. */
+static bool is_off(const struct ktread_type *type)
+{
+	return !((type->wanted | type->state) & KTRX_STATE_RECORD);
+}
+
+/* Returns whether the event concerns objects of this kind: one of its fields identifies them. */
 static bool names_kind(const struct ktread_type *type, const struct kind *kind)
 {
+	const size_t group = strcspn(kind->events, ".*");
+
+	if (group && (strlen(type->group) != group || memcmp(type->group, kind->events, group) != 0))
+		return false;
 	for (unsigned n = 0; n < type->fields; n++)
 		if (has_word(kind->fields, type->field[n].name, strlen(type->field[n].name)))
 			return true;
@@ -396,7 +406,7 @@ static void say_nothing(const struct life *life)
 		const struct ktread_type *type = ktread_type(life->trace, id);
 		char name[ANALYZE_EVENT_NAME_MOST + 1];
 
-		if (!type || type->state != KTRX_STATE_OFF || !names_kind(type, life->kind))
+		if (!type || !is_off(type) || !names_kind(type, life->kind))
 			continue;
 		*analyze_event_name_put(name, type) = '\0';
 		if (!strstr(names, name)) /* several events may have one name */

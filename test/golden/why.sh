@@ -48,7 +48,8 @@ golden lies-json slots ktrace why --json lies.ktrx
 golden worst-inversion ktrace stats --worst 2 --of lock-wait worst-inversion.ktrx
 golden worst-inversion-json ktrace stats --worst 1 --of lock-wait --json worst-inversion.ktrx
 golden worst-run-queue ktrace stats --worst 1 --of run-queue worst-inversion.ktrx
-golden life-off ktrace life lock 0x77 stopped.ktrx
+golden life-off ktrace life lock 0x77 locks-off.ktrx
+golden life-stopped ktrace life lock 0x77 stopped.ktrx
 golden life-lost ktrace life lock 0xa000 worst-lost.ktrx
 golden life-exit ktrace life thread 5 dead-owner.ktrx
 golden worst-lost ktrace stats --worst 2 --of lock-wait worst-lost.ktrx

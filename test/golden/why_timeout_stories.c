@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "ktrace/hooks.h"
+#include "ktrace/settings.h"
 #include "test/fake/machine.h"
 #include "test/golden/why_story.h"
 
@@ -179,6 +180,19 @@ static void make_stopped(void)
 	ktrace_start();
 }
 
+/* The events of locks are off, and then all recording is stopped. */
+static void make_locks_off(void)
+{
+	boot();
+	ktrace_control("lock=off");
+	run(0, 5, 20);
+	go_on_to(500);
+	ktrace_stop();
+	save("locks-off.ktrx");
+	ktrace_control("lock=on");
+	ktrace_start();
+}
+
 void make_timeouts(void)
 {
 	make_polled_device(10120, "polled-device.ktrx");
@@ -191,4 +205,5 @@ void make_timeouts(void)
 	make_input();
 	make_slow_device();
 	make_stopped();
+	make_locks_off();
 }
