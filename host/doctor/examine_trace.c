@@ -212,8 +212,7 @@ static void examine_cost(struct findings *report, const struct facts *facts)
 
 	if (cost && info->frequency)
 		findings_add(report, FINDING_OK, "cost", "%.1f ns an event, %.3f%% of the CPUs' time",
-			     base_ticks_seconds(cost, info->frequency) * 1e6,
-			     100 * facts_cost_share(facts));
+			     base_ticks_seconds(cost, info->frequency) * 1e6, 100 * facts_cost_share(facts));
 	else if (cost)
 		findings_add(report, FINDING_OK, "cost", "%.1f ticks an event", (double)cost / 1000);
 }

@@ -250,8 +250,7 @@ double facts_rate(const struct facts *facts)
 
 	for (uint32_t n = 0; n < facts->info->rings && facts->info->frequency; n++) {
 		const struct facts_ring *ring = &facts->ring[n];
-		const uint64_t since =
-			ktread_ring(facts->trace, n)->overwritten ? ring->first : facts->first;
+		const uint64_t since = ktread_ring(facts->trace, n)->overwritten ? ring->first : facts->first;
 
 		if (ring->decided && facts->last > since)
 			rate += (double)ring->events /

@@ -18,9 +18,9 @@
 #include "capture/watch.h"
 
 #define HZ	10000000.0
-#define BEAT	0.01 /* time between two heartbeats, in seconds */
-#define HELD_UP 5.0  /* time for which the host does not run ktrace, in seconds */
-#define CALLS	2000 /* more than the number of calls that a measurement makes */
+#define BEAT	0.01  /* time between two heartbeats, in seconds */
+#define HELD_UP 5.0   /* time for which the host does not run ktrace, in seconds */
+#define CALLS	2000  /* more than the number of calls that a measurement makes */
 #define SMALL	0.001 /* time, in seconds, that copying a small trace takes */
 #define LARGE	0.05
 #define TICK	0.02 /* time, in seconds, between two looks at a guest that ktrace runs */
@@ -31,8 +31,8 @@ static int held_up_at; /* the call at which the host holds up ktrace; 0: none */
 /* times between which the guest does not run either; both are 0 if it runs all the time */
 static double guest_stops, guest_resumes;
 static uint64_t copied; /* timestamp of the newest heartbeat in the copy of the guest's memory */
-static double copying; /* time, in seconds, that copying the trace takes */
-static int copies;     /* number of copies so far */
+static double copying;	/* time, in seconds, that copying the trace takes */
+static int copies;	/* number of copies so far */
 
 static void pass(double seconds)
 {
