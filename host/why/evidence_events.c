@@ -81,11 +81,12 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 
 /*
  * Returns the number of interrupts so far on the thread's CPU. If the thread has a row in the kernel's table,
- * its CPU is the CPU in that row, which is the CPU at the end of the trace.
+ * its CPU is the CPU in that row, which is the CPU at the end of the trace. A thread that has not run yet has
+ * no CPU, except on a machine with a single CPU.
  */
 static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	const uint32_t cpu = why_cpu_of(thread);
+	const uint32_t cpu = evidence->cpus == 1 ? 0 : why_cpu_of(thread);
 
 	return cpu < evidence->cpus ? evidence->cpu[cpu].irqs.count : 0;
 }

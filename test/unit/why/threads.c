@@ -69,6 +69,22 @@ static void starved_threads_with_one_cause_are_one_finding(void **state)
 	assert_int_equal(why_judge()->actor[1].id, 6 + 1);
 }
 
+/* The trace does not show the CPU of a thread that has not run yet, but there is only one. */
+static void new_thread_starves_on_a_single_cpu(void **state)
+{
+	struct ktrx_holder *new;
+
+	(void)state;
+	script_info()->cpus = script_info()->rings = 1;
+	wait_for_a_turn(500 * MS, 1995 * MS);
+	new = why_thread_row(20, "new", KTRX_THREAD_RUNNABLE, 0);
+	new->cause = KTRX_CAUSE_START;
+	new->state_stamp = 600 * MS;
+	new->priority = 10;
+	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
+	why_says("thread 5 (worker) and thread 20 (new) have been runnable on CPU 0 for up to 1.50 s");
+}
+
 /* In the table of the kernel, the row of such a thread has CPU 0. */
 static void cpu_of_a_thread_that_never_ran_is_unknown(void **state)
 {
@@ -372,6 +388,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(runnable_thread_that_never_runs_starves),
 		TEST(starved_threads_with_one_cause_are_one_finding),
+		TEST(new_thread_starves_on_a_single_cpu),
 		TEST(cpu_of_a_thread_that_never_ran_is_unknown),
 		TEST(short_time_runnable_is_healthy),
 		TEST(cpu_delayed_by_host_starves_no_thread),
