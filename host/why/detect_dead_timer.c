@@ -258,11 +258,12 @@ static bool is_old(const struct why_evidence *evidence, uint64_t since)
 /*
  * Returns whether missing ticks have another reason: interrupts are disabled, or the CPU waits for a lock or
  * an IPI answer. Such a state does not count if it began only a moment ago, because code that takes a lock
- * also disables interrupts for a moment.
+ * also disables interrupts for a moment. A program does not do this.
  */
 static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && is_old(evidence, cpu->row.interrupts_stamp)) ||
+	return (cpu->mask == INTERRUPTS_MASKED && cpu->side == PRIVILEGE_USER) ||
+	       (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && is_old(evidence, cpu->row.interrupts_stamp)) ||
 	       (cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE &&
 		is_old(evidence, cpu->holder.wait_stamp)) ||
 	       (cpu->row.ipi_cpu != 0 && is_old(evidence, cpu->row.ipi_stamp));

@@ -214,8 +214,8 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Returns whether the CPU runs a program, with interrupts disabled, as its registers show. The kernel enables
- * interrupts when it returns to user mode; a program cannot disable them.
+ * Returns whether the CPU runs a program, with interrupts disabled, as its registers show. The kernel should
+ * enable interrupts when it returns to user mode. A program can disable them only if the kernel allows this.
  */
 static bool runs_masked_program(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -221,6 +221,20 @@ static void program_with_interrupts_disabled_is_reported(void **state)
 	why_says("check the flags that the kernel restores when it returns to user mode");
 }
 
+/* The program is the reason why the sleep of another thread is late. The kernel has enabled interrupts. */
+static void program_with_interrupts_disabled_shows_no_dead_timer(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(6, "sleeper", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 900 * MS);
+	sleeper->deadline = 1100 * MS;
+	lose_ticks("cpu 1 pc=401087 sp=2000 flags=16 cs=2b\n");
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_ON;
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
 /* A program whose CPU had a tick a moment ago takes its ticks, whatever the registers seem to show. */
 static void program_that_is_interrupted_is_not_reported(void **state)
 {
@@ -297,6 +311,7 @@ int main(void)
 		TEST(stopped_machine_is_not_reported),
 		TEST(late_ticks_on_all_cpus_are_not_reported),
 		TEST(program_with_interrupts_disabled_is_reported),
+		TEST(program_with_interrupts_disabled_shows_no_dead_timer),
 		TEST(program_that_is_interrupted_is_not_reported),
 		TEST(missing_ticks_of_a_program_are_unknown),
 		TEST(stop_of_one_cpu_is_likely),
