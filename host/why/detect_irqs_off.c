@@ -157,8 +157,8 @@ static int halted_off(const struct why_evidence *evidence, struct why_findings *
 
 /*
  * Returns whether a CPU whose registers show disabled interrupts has run in this state for long: its events
- * show that it ran, and that the host did not stop it. If a part of these events is overwritten, they came so
- * often that the CPU ran. A CPU that records no events is examined as a spin.
+ * show that it ran, and that the host did not stop it. If events after its last heartbeat are overwritten,
+ * they came so often that the CPU ran. A CPU that records no events is examined as a spin.
  *
  * The registers show one moment only. So the kernel must have reported that it disabled interrupts, and no
  * thread switch may have followed, after which a kernel often enables interrupts without a report.
@@ -170,7 +170,8 @@ static bool works_off(const struct why_evidence *evidence, const struct why_cpu 
 	       why_age(evidence, cpu->row.interrupts_stamp) >= why_ms(evidence, HALT_MS) &&
 	       why_age(evidence, cpu->last_stamp) < why_ms(evidence, WHY_STOPPED_MS) &&
 	       why_silence(evidence, cpu) >= why_ms(evidence, HALT_MS) &&
-	       (cpu->cut || why_lived_on(cpu) >= why_ms(evidence, HALT_MS)) &&
+	       ((cpu->cut && cpu->first_stamp > cpu->row.heartbeat_stamp) ||
+		why_lived_on(cpu) >= why_ms(evidence, HALT_MS)) &&
 	       why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
 }
 

@@ -444,6 +444,15 @@ static void host_may_stop_a_cpu_while_its_interrupts_are_disabled(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
+/* Events before the last tick do not show that the CPU ran later. */
+static void events_overwritten_before_the_last_tick_prove_nothing(void **state)
+{
+	(void)state;
+	works_without_interrupts(2800, "cpu 1 pc=100040 sp=2000 flags=46 cs=8\n");
+	script_ring(1)->overwritten = 1000;
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
 /*
  * The registers show that CPU 1 has just entered a handler. CPU 0 idles, and has had a tick every 10 ms until
  * `ticks_ms`. The trace ends at 2050 ms.
@@ -514,6 +523,7 @@ int main(void)
 		CPUS(interrupts_that_the_kernel_does_not_report_may_be_enabled_again),
 		CPUS(switch_may_enable_interrupts_again),
 		CPUS(host_may_stop_a_cpu_while_its_interrupts_are_disabled),
+		CPUS(events_overwritten_before_the_last_tick_prove_nothing),
 		CPUS(machine_that_the_host_stopped_does_not_spin),
 		CPUS(one_cpu_without_ticks_spins),
 		LATE(pause_of_one_cpu_is_no_dead_timer),
