@@ -175,16 +175,34 @@ static bool works_off(const struct why_evidence *evidence, const struct why_cpu 
 	       why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
 }
 
+/*
+ * Returns whether the CPU had regular ticks up to its last heartbeat, as events show, or its number of
+ * heartbeats.
+ */
+static bool had_regular_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return ticks_regularly(&cpu->interrupts) ||
+	       (cpu->row.heartbeats >= TICKS &&
+		cpu->row.heartbeat_stamp / cpu->row.heartbeats <= why_ms(evidence, WHY_TICK_MS));
+}
+
+/*
+ * Reports a CPU that works with interrupts disabled. The hook does not read the clock: it stores the last
+ * time that was read on the CPU. In a kernel that stops ticks, this time may be long before interrupts were
+ * disabled. So the certainty is "likely" only if the CPU had regular ticks.
+ */
 static int found_working(const struct why_evidence *evidence, struct why_findings *findings,
 			 const struct why_cpu *cpu)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, FINDING_LIKELY);
+	const bool regular = had_regular_ticks(evidence, cpu);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_IRQS_OFF, regular ? FINDING_LIKELY : FINDING_POSSIBLE);
 	const uint64_t since = why_age(evidence, cpu->row.interrupts_stamp);
 	char thread[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "%s runs on CPU %" PRIu32 " with interrupts disabled, for %s",
+	finding_say(finding->base.what, "%s runs on CPU %" PRIu32 " with interrupts disabled, for up to %s",
 		    why_say_running(evidence, cpu, thread, sizeof(thread)), cpu->number,
 		    why_say_ticks(evidence, since, ticks, sizeof(ticks)));
 	why_say_place(evidence, cpu->pc, place, sizeof(place));
@@ -194,6 +212,10 @@ static int found_working(const struct why_evidence *evidence, struct why_finding
 	if (cpu->row.interrupts_pc)
 		finding_evidence(&finding->base, "interrupts were disabled at %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
+	if (!regular)
+		finding_say(finding->base.advice,
+			    "take another trace later: if this kernel stops the tick of a CPU, the kernel "
+			    "may have disabled interrupts only a moment ago");
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
 									       : cpu->running + 1,

@@ -383,12 +383,13 @@ static void handler_of_the_last_tick_that_lasts_is_no_dead_timer(void **state)
 
 /*
  * CPU 1 runs WORKER, which disables interrupts at 120 ms. WORKER records events every 10 ms until 3 s, except
- * for `pause_ms`.
+ * for `pause_ms`. Before, CPU 1 had a tick every `tick_ms`.
  */
-static void works_without_interrupts(uint64_t pause_ms, const char *registers)
+static void works_after_ticks(uint64_t tick_ms, uint64_t pause_ms, const char *registers)
 {
 	why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
-	why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+	for (uint64_t ms = 10; ms <= 100; ms += tick_ms)
+		why_tick(ms * MS, 1, IDLE1, KERNEL);
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1)->state_stamp = 110 * MS;
 	why_runs_on(1, 110 * MS, IDLE1, WORKER);
 	for (uint64_t ms = 120; ms <= 3000; ms += ms == 150 ? pause_ms : 10)
@@ -403,14 +404,29 @@ static void works_without_interrupts(uint64_t pause_ms, const char *registers)
 	script_info()->registers = registers;
 }
 
+static void works_without_interrupts(uint64_t pause_ms, const char *registers)
+{
+	works_after_ticks(10, pause_ms, registers);
+}
+
 static void thread_that_works_with_interrupts_disabled_is_reported(void **state)
 {
 	(void)state;
 	works_without_interrupts(10, "cpu 1 pc=100040 sp=2000 flags=46 cs=8\n");
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-	why_says("thread 5 (worker) runs on CPU 1 with interrupts disabled, for 2.88 s");
+	why_says("thread 5 (worker) runs on CPU 1 with interrupts disabled, for up to 2.88 s");
 	why_says("disabled at 0x100020");
+}
+
+/* The hook does not read the clock. If the kernel stops ticks, the last clock reading may be old. */
+static void disabled_interrupts_of_a_cpu_without_regular_ticks_are_possible(void **state)
+{
+	(void)state;
+	works_after_ticks(30, 10, "cpu 1 pc=100040 sp=2000 flags=46 cs=8\n");
+	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
+	why_says("irqs-off (possible): thread 5 (worker) runs on CPU 1 with interrupts disabled");
+	why_says("the kernel may have disabled interrupts only a moment ago");
 }
 
 static void registers_may_show_enabled_interrupts(void **state)
@@ -519,6 +535,7 @@ int main(void)
 		TEST(stop_of_another_cpu_may_be_the_cause),
 		TEST(kernel_file_that_is_known_is_not_asked_for),
 		CPUS(thread_that_works_with_interrupts_disabled_is_reported),
+		CPUS(disabled_interrupts_of_a_cpu_without_regular_ticks_are_possible),
 		CPUS(registers_may_show_enabled_interrupts),
 		CPUS(interrupts_that_the_kernel_does_not_report_may_be_enabled_again),
 		CPUS(switch_may_enable_interrupts_again),
