@@ -355,6 +355,9 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 
 void why_interrupt_gap(struct why_reader *reader, struct why_cpu *cpu)
 {
+	struct why_irqs_open *open = open_of(reader, cpu);
+
 	cpu->interrupts = (struct why_interrupts){ 0 };
-	*open_of(reader, cpu) = (struct why_irqs_open){ 0 };
+	/* the CPU paused at most from its newest event until the event after the gap */
+	*open = (struct why_irqs_open){ .newest = open->newest };
 }

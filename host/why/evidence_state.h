@@ -49,7 +49,7 @@ struct why_irqs_open {
 	 */
 	uint64_t since;
 	uint64_t left;	 /* timestamp at which the outermost handler returned; 0: not known */
-	uint64_t newest; /* timestamp of the CPU's newest event; 0: there is none after the last gap */
+	uint64_t newest; /* timestamp of the CPU's newest event, also before a gap; 0: there is none */
 	/* true if an EOI was recorded for an interrupt whose irq.enter has not been recorded yet */
 	bool early;
 	uint32_t early_number; /* if `early` is set: number of the interrupt */

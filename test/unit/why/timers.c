@@ -366,6 +366,18 @@ static void time_before_and_after_a_short_pause_is_counted(void **state)
 	why_says("the CPU continued to run for at least 250.0 ms");
 }
 
+/* The times of the events before and after a lost one show that the CPU paused for 10 ms at most. */
+static void lost_event_is_no_pause(void **state)
+{
+	(void)state;
+	pauses_after_its_last_tick(10);
+	for (unsigned n = 0; n < script_count(); n++)
+		if (script_at(n)->cpu == 1 && script_at(n)->stamp == 900 * MS)
+			script_change(n)->lost = 1;
+	assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+	why_says("the CPU continued to run for at least 330.0 ms");
+}
+
 /* CPU 1 is still in the handler of its last tick, which waits for a lock. */
 static void handler_of_the_last_tick_that_lasts_is_no_dead_timer(void **state)
 {
@@ -545,6 +557,7 @@ int main(void)
 		CPUS(one_cpu_without_ticks_spins),
 		LATE(pause_of_one_cpu_is_no_dead_timer),
 		LATE(time_before_and_after_a_short_pause_is_counted),
+		LATE(lost_event_is_no_pause),
 		LATE(handler_of_the_last_tick_that_lasts_is_no_dead_timer),
 	};
 
