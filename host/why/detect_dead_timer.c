@@ -88,7 +88,7 @@ static bool is_tick_overdue(const struct why_evidence *evidence, const struct wh
 {
 	const uint64_t late = why_ms(evidence, LATE_MS);
 
-	return !why_is_in_tick(cpu) && ((why_lived_on(cpu) > late && cpu->pause <= late) ||
+	return !why_is_in_tick(cpu) && ((why_lived_on(cpu) > late && why_pause(cpu) <= late) ||
 					why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS));
 }
 
@@ -149,7 +149,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		 const struct why_cpu *cpu)
 {
 	const bool alive = why_lived_on(cpu) > why_ms(evidence, LATE_MS);
-	const bool masked = !alive && why_may_run_masked(evidence, cpu);
+	/* the host may have stopped the CPU, but not for HOST_MS */
+	const bool later = why_active_until(cpu) > cpu->row.heartbeat_stamp + why_ms(evidence, HOST_MS);
+	const bool masked = !alive && !later && why_may_run_masked(evidence, cpu);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_DEAD_TIMER,
 				!is_its_timer(evidence, cpu)			     ? FINDING_POSSIBLE

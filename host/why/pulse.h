@@ -254,6 +254,15 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
  */
 bool why_places_are_one(const struct why_evidence *evidence, const struct why_places *places);
 
+/* Returns the timestamp of the CPU's newest event, interrupt or context switch. */
+uint64_t why_active_until(const struct why_cpu *cpu);
+
+/*
+ * Returns the longest time, in ticks, between the CPU's last heartbeat and its newest event, interrupt or
+ * context switch in which no event shows that the CPU ran.
+ */
+uint64_t why_pause(const struct why_cpu *cpu);
+
 /*
  * Returns for how many ticks the CPU ran after its last heartbeat: the time from that heartbeat to the CPU's
  * newest event, interrupt or context switch, without the longest time in which it recorded no event. In that

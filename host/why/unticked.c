@@ -21,19 +21,32 @@
 #define WORKED_PART 10u
 #define LATE_MS	    1000u /* time in ms: a thread that is runnable for longer should have run */
 
-uint64_t why_lived_on(const struct why_cpu *cpu)
+uint64_t why_active_until(const struct why_cpu *cpu)
 {
-	const uint64_t beat = cpu->row.heartbeat_stamp;
-	uint64_t last = cpu->last_stamp, lived;
+	uint64_t last = cpu->last_stamp;
 
 	if (cpu->row.irq_stamp > last)
 		last = cpu->row.irq_stamp;
 	if (cpu->row.switch_stamp > last)
 		last = cpu->row.switch_stamp;
-	lived = last > beat ? last - beat : 0;
-	if (cpu->last_stamp <= beat) /* no event shows when the CPU ran */
-		return 0;
-	return lived > cpu->pause ? lived - cpu->pause : 0;
+	return last;
+}
+
+uint64_t why_pause(const struct why_cpu *cpu)
+{
+	const uint64_t beat = cpu->row.heartbeat_stamp, last = why_active_until(cpu);
+	const uint64_t seen = cpu->last_stamp > beat ? cpu->last_stamp : beat;
+	const uint64_t rest = last > seen ? last - seen : 0;
+
+	return rest > cpu->pause ? rest : cpu->pause;
+}
+
+uint64_t why_lived_on(const struct why_cpu *cpu)
+{
+	const uint64_t beat = cpu->row.heartbeat_stamp, last = why_active_until(cpu), pause = why_pause(cpu);
+	const uint64_t lived = last > beat ? last - beat : 0;
+
+	return lived > pause ? lived - pause : 0;
 }
 
 bool why_is_in_tick(const struct why_cpu *cpu)

@@ -378,6 +378,25 @@ static void lost_event_is_no_pause(void **state)
 	why_says("the CPU continued to run for at least 330.0 ms");
 }
 
+/*
+ * The kernel's tables show a switch on CPU 1 two seconds after its last event. The host may have stopped the
+ * CPU in between, but not for so long.
+ */
+static void switch_without_event_makes_dead_timer_likely(void **state)
+{
+	for (unsigned on = 0; on < 2; on++) {
+		why_teardown(state);
+		begin_late_sleeper(state);
+		why_tick(650 * MS, 1, IDLE1, KERNEL);
+		why_ticks(1010 * MS, 3000 * MS, 0, IDLE0, KERNEL);
+		script_cpu(1)->interrupts = on ? KTRX_INTERRUPTS_ON : KTRX_INTERRUPTS_UNKNOWN;
+		script_cpu(1)->heartbeat_stamp += on ? 0 : MS;
+		script_cpu(1)->now = script_cpu(1)->switch_stamp = 2650 * MS;
+		assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+		assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	}
+}
+
 /* CPU 1 is still in the handler of its last tick, which waits for a lock. */
 static void handler_of_the_last_tick_that_lasts_is_no_dead_timer(void **state)
 {
@@ -558,6 +577,7 @@ int main(void)
 		LATE(pause_of_one_cpu_is_no_dead_timer),
 		LATE(time_before_and_after_a_short_pause_is_counted),
 		LATE(lost_event_is_no_pause),
+		LATE(switch_without_event_makes_dead_timer_likely),
 		LATE(handler_of_the_last_tick_that_lasts_is_no_dead_timer),
 	};
 
