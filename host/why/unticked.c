@@ -53,8 +53,9 @@ bool why_is_in_tick(const struct why_cpu *cpu)
 {
 	const uint64_t beat = cpu->row.heartbeat_stamp;
 
+	/* a mode that was set after the last heartbeat has the heartbeat's timestamp, or a later one */
 	return cpu->row.heartbeats && cpu->row.nesting && cpu->row.irq_stamp <= beat &&
-	       cpu->row.switch_stamp <= beat;
+	       cpu->row.switch_stamp <= beat && cpu->row.mode_stamp < beat;
 }
 
 bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)

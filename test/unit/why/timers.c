@@ -410,6 +410,18 @@ static void handler_of_the_last_tick_that_lasts_is_no_dead_timer(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
+/* The count of handlers is too great. But CPU 1 has changed its mode: it has left the last handler. */
+static void wrong_count_of_handlers_hides_no_dead_timer(void **state)
+{
+	(void)state;
+	why_tick(650 * MS, 1, IDLE1, KERNEL);
+	script_cpu(1)->nesting = 1;
+	script_cpu(1)->mode_stamp = script_cpu(1)->heartbeat_stamp;
+	for (uint64_t stamp = 660 * MS; stamp < 1000 * MS; stamp += 10 * MS)
+		script_event(OTHER, stamp, 1, IDLE1);
+	assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+}
+
 /* ---- Interrupts that stay disabled while the thread works ---------------------------------------- */
 
 /*
@@ -579,6 +591,7 @@ int main(void)
 		LATE(lost_event_is_no_pause),
 		LATE(switch_without_event_makes_dead_timer_likely),
 		LATE(handler_of_the_last_tick_that_lasts_is_no_dead_timer),
+		LATE(wrong_count_of_handlers_hides_no_dead_timer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
