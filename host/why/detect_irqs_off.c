@@ -29,10 +29,20 @@
 #define AGAIN  2u
 #define FRAMES 6u /* maximum number of stack frames that are listed */
 
+/* Returns whether events or heartbeats show that the other CPU ran on after the CPU's last heartbeat. */
+static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		   const struct why_cpu *other)
+{
+	const uint64_t age = why_age(evidence, other->last_stamp), silence = why_silence(evidence, other);
+
+	return (age < silence ? age : silence) + why_ms(evidence, WHY_STOPPED_MS) <
+	       why_silence(evidence, cpu);
+}
+
 /*
- * Returns another CPU that has stopped and records nothing, although interrupts are not known to be disabled
- * there, and that neither idles nor waits for something. Then the host may have stopped the whole machine.
- * Returns NULL if there is no such CPU.
+ * Returns another CPU that has stopped at about the same time or earlier, and records nothing, although
+ * interrupts are not known to be disabled there, and that neither idles nor waits for something. Then the
+ * host may have stopped the whole machine. Returns NULL if there is no such CPU.
  */
 static const struct why_cpu *stopped_too(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -42,7 +52,8 @@ static const struct why_cpu *stopped_too(const struct why_evidence *evidence, co
 		if (other != cpu && other->row.interrupts != KTRX_INTERRUPTS_OFF && other->row.heartbeats &&
 		    why_has_stopped(evidence, other) &&
 		    why_age(evidence, other->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
-		    !why_spins_for_something(other) && !why_idles(evidence, other))
+		    !ran_on(evidence, cpu, other) && !why_spins_for_something(other) &&
+		    !why_idles(evidence, other))
 			return other;
 	}
 	return NULL;
@@ -55,7 +66,7 @@ static void say_stopped_too(const struct why_evidence *evidence, const struct wh
 
 	finding_evidence(&finding->base,
 			 "CPU %" PRIu32 " has had no heartbeat for %s, either, although interrupts are not "
-			 "disabled there: the host may have stopped the machine",
+			 "known to be disabled there: the host may have stopped the machine",
 			 other->number,
 			 why_say_ticks(evidence, why_silence(evidence, other), ticks, sizeof(ticks)));
 }

@@ -293,8 +293,18 @@ static void stop_of_all_cpus_is_possible(void **state)
 	script_info()->note = "silent: 3\n";
 	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
 	assert_int_not_equal(why_judge()->base.certain, FINDING_LIKELY);
-	why_says("CPU 0 has had no heartbeat for 3.00 s, either, although interrupts are not disabled there: "
-		 "the host may have stopped the machine");
+	why_says("CPU 0 has had no heartbeat for 3.00 s, either, although interrupts are not known to be "
+		 "disabled there: the host may have stopped the machine");
+}
+
+/* The host did not stop the machine when CPU 1 stopped, because CPU 0 ran on for a second. */
+static void later_stop_of_another_cpu_is_no_stop_of_the_machine(void **state)
+{
+	(void)state;
+	stop_with_interrupts_disabled(2000 * MS);
+	script_info()->note = "silent: 3\n";
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 }
 
 int main(void)
@@ -316,6 +326,7 @@ int main(void)
 		TEST(missing_ticks_of_a_program_are_unknown),
 		TEST(stop_of_one_cpu_is_likely),
 		TEST(stop_of_all_cpus_is_possible),
+		TEST(later_stop_of_another_cpu_is_no_stop_of_the_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
