@@ -382,7 +382,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 				 "the panic on CPU %" PRIu32
 				 " may be caused by memory that the overflow has overwritten",
 				 evidence->panic.cpu);
-	if (is_triple_fault(evidence))
+	if (is_triple_fault(evidence) && certain != FINDING_POSSIBLE)
 		finding_evidence(&finding->base,
 				 "the machine then reset itself: a fault could not be delivered "
 				 "on this stack");
@@ -422,8 +422,16 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 
 /*
  * Triple fault: an x86 machine resets itself if it cannot deliver a fault. The trace does not show which CPU
- * had the fault, so all CPUs that did not idle are listed. If a stack has overflowed, this is the cause.
+ * had the fault, so all CPUs that did not idle are listed. If a stack has probably overflowed, this is the
+ * cause.
  */
+
+static bool has_probably_overflowed(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *thread = overflowed(evidence, cpu);
+
+	return thread && how_certain(evidence, cpu, thread) != FINDING_POSSIBLE;
+}
 
 static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    struct why_finding *finding)
@@ -472,7 +480,7 @@ int why_detect_triple_fault(const struct why_evidence *evidence, struct why_find
 		    "the machine reset itself, and the kernel had not reported its end: a triple fault");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		suspects += is_suspect(evidence, &evidence->cpu[n]);
-		finding->aside = finding->aside || overflowed(evidence, &evidence->cpu[n]);
+		finding->aside = finding->aside || has_probably_overflowed(evidence, &evidence->cpu[n]);
 	}
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		if (suspects ? is_suspect(evidence, &evidence->cpu[n]) : why_is_there(&evidence->cpu[n]))

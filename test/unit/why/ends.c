@@ -123,6 +123,20 @@ static void stack_overflow_explains_triple_fault(void **state)
 	assert_int_equal(why_count(WHY_TRIPLE_FAULT), 1);
 }
 
+/* The CPU handles an interrupt, perhaps on another stack. */
+static void possible_stack_overflow_explains_no_triple_fault(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1)->stack_low = 0x8000;
+	a_reset(EM_X86_64);
+	script_cpu(1)->nesting = 1;
+	script_info()->registers = "cpu 1 pc=100040 sp=7f80 flags=46 cs=8\n";
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 1);
+	assert_int_equal(why_judge()->verdict, WHY_TRIPLE_FAULT);
+	assert_false(why_judge()->aside);
+	assert_null(strstr(why_text(), "a fault could not be delivered on this stack"));
+}
+
 static void reset_of_other_architecture_is_no_triple_fault(void **state)
 {
 	(void)state;
@@ -219,6 +233,7 @@ int main(void)
 		TEST(registers_show_stack_overflow),
 		TEST(unreported_reset_is_triple_fault),
 		TEST(stack_overflow_explains_triple_fault),
+		TEST(possible_stack_overflow_explains_no_triple_fault),
 		TEST(reset_of_other_architecture_is_no_triple_fault),
 		TEST(functions_for_panics_are_known_by_name),
 		TEST(other_names_are_no_panic),
