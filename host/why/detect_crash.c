@@ -139,12 +139,19 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 	}
 }
 
-/* Returns the address after the word "from" in the message, a return address; 0 if there is none. */
+/*
+ * Returns the address after the word "from" in the message, a return address; 0 if there is none. Skips
+ * addresses in the page at address 0: the fault is there, not the caller.
+ */
 static uint64_t caller_in(const char *message)
 {
-	const char *at = strstr(message, "from 0x");
+	for (const char *at = message; (at = strstr(at, "from 0x")); at += strlen("from ")) {
+		const uint64_t address = strtoull(at + strlen("from "), NULL, 16);
 
-	return at ? strtoull(at + strlen("from "), NULL, 16) : 0;
+		if (address >= NULL_PAGE)
+			return address;
+	}
+	return 0;
 }
 
 /* Returns whether a function's name contains a word that kernels use to name their panic functions. */

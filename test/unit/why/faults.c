@@ -113,7 +113,7 @@ static void caller_is_the_place_of_a_call_of_null(void **state)
 
 	(void)state;
 	script_event(FAULT, LAST, 0, WORKER, V(0), V(0));
-	snprintf(message, sizeof(message), "cannot execute 0x0, called from 0x%llx",
+	snprintf(message, sizeof(message), "cannot fetch code from 0x0, called from 0x%llx",
 		 (unsigned long long)BASE + 0x111);
 	panic_saying(message);
 	why_judge();
