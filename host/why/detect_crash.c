@@ -461,11 +461,7 @@ static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *c
 	else if (cpu->has_row && cpu->row.heartbeats)
 		finding_evidence(&finding->base, "  its last heartbeat was at %s",
 				 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
-	why_finding_actor(finding,
-			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
-									       : cpu->running + 1,
-					      .pc = cpu->has_registers ? cpu->pc : cpu->row.pc,
-					      .exact = true });
+	why_finding_cpu(finding, cpu, cpu->has_registers ? cpu->pc : cpu->row.pc, 0);
 }
 
 static bool is_suspect(const struct why_evidence *evidence, const struct why_cpu *cpu)

@@ -227,12 +227,7 @@ static int found_working(const struct why_evidence *evidence, struct why_finding
 		finding_say(finding->base.advice,
 			    "take another trace later: if this kernel stops the tick of a CPU, the kernel "
 			    "may have disabled interrupts only a moment ago");
-	why_finding_actor(finding,
-			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
-									       : cpu->running + 1,
-					      .ticks = since,
-					      .pc = cpu->pc,
-					      .exact = true });
+	why_finding_cpu(finding, cpu, cpu->pc, since);
 	why_finding_awaited_answer(finding, evidence, cpu);
 	return 0;
 }
@@ -272,12 +267,7 @@ static int program_off(const struct why_evidence *evidence, struct why_findings 
 	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	finding_say(finding->base.advice,
 		    "check the flags that the kernel restores when it returns to user mode");
-	why_finding_actor(finding,
-			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
-									       : cpu->running + 1,
-					      .ticks = why_silence(evidence, cpu),
-					      .pc = cpu->pc,
-					      .exact = true });
+	why_finding_cpu(finding, cpu, cpu->pc, why_silence(evidence, cpu));
 	return 0;
 }
 

@@ -135,12 +135,8 @@ static int found_panic(const struct why_evidence *evidence, struct why_findings 
 	say_exception(evidence, cpu, finding);
 	finding_say(finding->base.advice,
 		    "call ktrace_panic() in %s(), which records the reason of the panic", name);
-	why_finding_actor(finding,
-			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
-									       : cpu->running + 1,
-					      .ticks = why_silence(evidence, cpu),
-					      .pc = frames < cpu->frames ? cpu->frame[frames] : cpu->pc,
-					      .exact = true });
+	why_finding_cpu(finding, cpu, frames < cpu->frames ? cpu->frame[frames] : cpu->pc,
+			why_silence(evidence, cpu));
 	return 0;
 }
 
@@ -313,12 +309,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
 	if (cpu->row.nesting)
 		finding_evidence(&finding->base, "it is in the handler of interrupt %" PRIu32, cpu->row.irq);
-	why_finding_actor(finding,
-			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
-									       : cpu->running + 1,
-					      .ticks = why_silence(evidence, cpu),
-					      .pc = cpu->pc,
-					      .exact = true });
+	why_finding_cpu(finding, cpu, cpu->pc, why_silence(evidence, cpu));
 	/*
 	 * The CPU that stopped first may be why the others spin. A handler often waits for a lock, and may
 	 * have begun to wait shortly before another CPU took the lock.

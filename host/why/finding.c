@@ -120,6 +120,17 @@ void why_finding_actor(struct why_finding *finding, struct why_actor actor)
 		finding->actor[finding->actors++] = actor;
 }
 
+void why_finding_cpu(struct why_finding *finding, const struct why_cpu *cpu, uint64_t pc, uint64_t ticks)
+{
+	const bool known = cpu->running != UINT32_MAX;
+
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = known ? cpu->running + 1 : KTRX_HOLDER_CPU | cpu->number,
+					      .ticks = ticks,
+					      .pc = pc,
+					      .exact = true });
+}
+
 /*
  * Returns the sort class of a finding. Findings of a lower class are reported first: problems, then healthy
  * verdicts, possible problems, and "unknown".

@@ -144,6 +144,11 @@ void why_finding_stack(struct why_finding *finding, const struct why_evidence *e
 void why_finding_users(struct why_finding *finding, const struct why_evidence *evidence);
 /* Adds an actor. Does nothing if the finding already has WHY_ACTORS actors. */
 void why_finding_actor(struct why_finding *finding, struct why_actor actor);
+/*
+ * Adds as an actor the thread that runs on the CPU, or the CPU if this thread is unknown. `pc`: address of
+ * the instruction where it is; `ticks`: for how long.
+ */
+void why_finding_cpu(struct why_finding *finding, const struct why_cpu *cpu, uint64_t pc, uint64_t ticks);
 
 /* Adds a finding for a trace in which no detector has found anything. Returns 0 or KTREAD_E_MEMORY. */
 int why_detect_nothing(const struct why_evidence *evidence, struct why_findings *findings);
