@@ -89,8 +89,16 @@ await() { eventually "$@" || echo "gave up after $patience s: $*" >>"$tmp/.gave_
 # count_is_at_least N FILE PATTERN: succeeds if at least N lines of the file match the pattern.
 count_is_at_least() { [ "$(grep -acE -e "$3" "$2")" -ge "$1" ]; }
 
+# last_words: prints the end of the last guest's console and of the last messages, as comments.
+last_words() {
+	for words in console err; do
+		[ ! -s "$tmp/$words" ] || tail -n 8 "$tmp/$words" | tr -d '\r' | sed "s/^/# $words: /"
+	done
+}
+
 done_testing() {
 	[ ! -e "$tmp/.gave_up" ] || fail "each await succeeded" "$(cat "$tmp/.gave_up")"
+	[ "$tap_failed" -eq 0 ] || last_words
 	printf '1..%d\n' "$tap_n"
 	[ "$tap_failed" -eq 0 ]
 	exit

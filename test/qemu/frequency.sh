@@ -17,11 +17,6 @@ start() {
 	await sh -c '"$0" show --event example.hello --limit 1 "$1" >"$2/hello" 2>"$2/messages"' "$ktrace" "$ram" "$tmp"
 }
 
-finish() {
-	kill -INT "$guest"
-	wait "$guest"
-}
-
 for name in busy quiet; do
 	cp -r examples/minimal "$tmp/$name"
 done
@@ -55,7 +50,7 @@ live_has_seconds() {
 	"$ktrace" live --lines --tail 3 --interval 500ms --count 6 "$ram" | grep -q '^ *[0-9]*\.[0-9]\{6\} CPU0'
 }
 check "live prints seconds" eventually live_has_seconds
-finish
+end_guest
 
 # has_ended_counting: succeeds if both harts have recorded their last event. Afterwards they only wait.
 has_ended_counting() { [ "$("$ktrace" show --event example.count "$ram" | grep -c ' 999$')" -eq 2 ]; }
@@ -64,5 +59,5 @@ start quiet
 await has_ended_counting
 "$ktrace" summary "$ram" >"$tmp/text" 2>"$tmp/messages"
 check "summary reports that the frequency of a guest that records nothing is unknown" grep -q "clock frequency is unknown" "$tmp/messages"
-finish
+end_guest
 done_testing

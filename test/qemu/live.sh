@@ -29,11 +29,6 @@ await_kernel() {
 		echo "gave up: $arch: not two CPUs, but: $(tail -n 5 "$tmp/console")" >>"$tmp/.gave_up"
 }
 
-finish() {
-	kill -INT "$guest"
-	wait "$guest"
-}
-
 # watch COUNT OPTION…: runs live for COUNT intervals; stores its output in $tmp/live, its exit status in
 # $status.
 watch() {
@@ -109,19 +104,19 @@ for arch in x86_64 aarch64 riscv64; do
 	watch 1 --interval 200ms --tail 3 --event shced
 	check "$arch: live --event with an unknown name suggests a name" \
 		grep -q "no event 'shced'; did you mean sched?" "$tmp/live.err"
-	finish
+	end_guest
 
 	start "$arch" run=hang
 	await_kernel
 	watched_until "$arch: a CPU without work is reported as idle and not as stuck, one with interrupts off as stuck" \
 		"$second_cpu_is_stuck"
 	check "$arch: live names the thread on a stuck CPU" grep -q '"name":"hang"' "$tmp/live"
-	finish
+	end_guest
 
 	start "$arch" run=abba-spin
 	await_kernel
 	check "$arch: live shows which locks of each other two CPUs wait for" eventually shows_waits
-	finish
+	end_guest
 done
 
 # The memory of live is bounded, however many events it has read. Each of the 4 rings has a buffer for the
@@ -146,7 +141,7 @@ check "live reads a guest with a high rate of events" eventually any_line 'value
 check "live counts slots that it did not read" eventually any_line 'value("slots_not_looked_at", 1) + 0 >= 1'
 kill -TERM "$watcher"
 wait "$watcher"
-finish
+end_guest
 
 # QEMU ends, and the test starts another QEMU.
 : >"$tmp/live" # removes the lines of an earlier watcher
@@ -155,7 +150,7 @@ watcher=$!
 for boot in 1 2; do
 	start x86_64 run=forever
 	await_line "\"state\":\"running\",\"boot\":$boot"
-	finish
+	end_guest
 done
 await_line '"state":"ended","boot":2'
 kill -TERM "$watcher"
@@ -241,7 +236,7 @@ if command -v tmux >/dev/null; then
 		equal "$size: q ends live with status 0" 0 "$(cat "$tmp/status")"
 		check "$size: the terminal echoes again after live" grep -q ' echo ' "$tmp/stty"
 	done
-	finish
+	end_guest
 
 	# live finds a guest whose RAM file is in another directory. The following checks test the tables on
 	# the screen, the keys and the mouse.
@@ -302,7 +297,7 @@ if command -v tmux >/dev/null; then
 	$tmux send-keys q
 	await test -s "$tmp/status"
 	equal "the screen ends with status 0" 0 "$(cat "$tmp/status")"
-	finish
+	end_guest
 else
 	skip "the screen" "tmux is absent"
 fi

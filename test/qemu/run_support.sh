@@ -85,6 +85,14 @@ boot_beside() {
 	await_ram "$tmp/ram"
 }
 
+# end_guest: ends the run of the guest $guest by SIGINT. If the guest has ended before, prints why.
+end_guest() {
+	kill -INT "$guest" 2>/dev/null
+	wait "$guest" 2>/dev/null
+	guest_status=$?
+	[ $guest_status -eq 130 ] || { echo "# a guest ended by itself: status $guest_status" && last_words; }
+}
+
 # boot_open ARCH "ARGUMENTS" [OPTION…]: starts a QEMU in the background without ktrace run. Stores its pid in
 # $qemu, its QMP socket at $tmp/qmp and the socket of gdb's protocol at $tmp/gdb. If $runner is set, this command
 # runs QEMU.

@@ -65,8 +65,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: all recording is stopped" control stop
 	check "$arch: all recording is started again" control start
 	check "$arch: sched.switch is recorded after the start" await_more sched.switch
-	kill -INT "$guest"
-	wait "$guest"
+	end_guest
 
 	moments lock.acquire | sed '$d' >"$tmp/moments" # without the start at the end
 	equal "$arch: the trace records that events of locks were switched off and on" "0 1" "$(awk '{ print $2 }' "$tmp/moments" | tail -n 2 | xargs)"

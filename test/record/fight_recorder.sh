@@ -5,8 +5,6 @@
 case ${TMPDIR-} in /dev/shm/*) unset TMPDIR ;; esac # it is often mounted with nosuid, and the test has set-id programs
 . test/tap.sh
 . test/record/record_support.sh
-kills=
-trap 'kill -KILL $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 reads_well() { build/bin/kdump -f "$1" >"$tmp/read" 2>"$tmp/read.err"; }
 
@@ -17,10 +15,10 @@ begin() {
 	exec 8<>"$tmp/in.$1"
 	"$ktrace" record -i -f "$tmp/$1" "$programs/fight" "${1%.*}" <"$tmp/in.$1" >"$tmp/out.$1" 2>"$tmp/err.$1" 8<&- &
 	recorder=$!
-	kills="$kills $recorder"
+	kill_at_end "$recorder"
 	await pgrep -P $recorder -x fight
 	target=$(pgrep -P $recorder -x fight)
-	kills="$kills $target"
+	kill_at_end "$target"
 }
 has_ended() { ! grep -q '^State:.[^ZX]' "/proc/$recorder/status"; }
 # ended NAME: checks that the recorder ends without being killed. NAME is the name of the check.
@@ -63,7 +61,7 @@ exec 8>&-
 # The standard input, output and error are closed. The recorder must not open its own files in their place.
 sh -c 'while :; do sleep 0.05; done' &
 target=$!
-kills="$kills $target"
+kill_at_end "$target"
 "$ktrace" record -f "$tmp/closed" -p "$target" <&- >&- 2>&-
 equal "-p with all standard files closed: status" 0 "$?"
 check "-p with all standard files closed: records arrive in the file" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "RET   wait4"' - "$tmp/closed"

@@ -4,8 +4,6 @@
 # the recorder attaches, or that are always busy.
 . test/tap.sh
 . test/record/record_support.sh
-kills=
-trap 'kill -KILL $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 tracer_of() { awk '/^TracerPid/ { print $2 }' "/proc/$1/status"; }
 # sessions_end FILE: succeeds if the file is complete and no records are lost.
@@ -42,7 +40,7 @@ all_have_turns() {
 # COMMAND, and ends the recording by -c.
 attended() {
 	target=$!
-	kills="$kills $target"
+	kill_at_end "$target"
 	await sh -c 'test "$(ls /proc/'"$target"'/task | wc -l)" -gt 40'
 	record -t c -f "$tmp/$1" -p "$target"
 	equal "$1: -p: status" 0 "$status"
@@ -72,7 +70,7 @@ attended beheaded end_main_thread
 # The target is killed while it creates processes. Records that were made before must not be lost.
 sh -c 'while :; do (:); done' &
 target=$!
-kills="$kills $target"
+kill_at_end "$target"
 record -i -t c -f "$tmp/killed" -p "$target"
 await sh -c 'build/bin/kdump -f '"$tmp/killed"' | grep -q FORK'
 kill -KILL "$target"

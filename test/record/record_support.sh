@@ -13,6 +13,19 @@ record() {
 	timeout -k 5 $kill_limit "$ktrace" record "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
 }
 
+# Processes that are killed when the test ends: PID:START, or -PID:START for a process group. START is the time at
+# which the process started, because the process id of a process that has ended may be given to another one.
+kills=
+started() { sed 's/.*) //' "/proc/${1#-}/stat" 2>/dev/null | cut -d ' ' -f 20; }
+# kill_at_end PID: has the process killed when the test ends, if it still runs. -PID: the process group.
+kill_at_end() { kills="$kills $1:$(started "$1")"; }
+kill_left() {
+	for left in $kills; do
+		[ "$(started "${left%:*}")" != "${left#*:}" ] || kill -s KILL -- "${left%:*}" 2>/dev/null
+	done
+}
+trap 'kill_left; rm -rf "$tmp"' EXIT
+
 # calls FILE: prints "COUNT NAME" for each system call in FILE, sorted by name.
 calls() {
 	build/bin/kdump -f "$1" -t c | awk '{ for (n = 1; n < NF; n++) if ($n == "CALL") { sub(/\(.*/, "", $(n + 1)); print $(n + 1) } }' |

@@ -4,13 +4,11 @@
 # background.
 . test/tap.sh
 . test/record/record_support.sh
-kills=
-trap 'kill -s KILL -- $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # The target is a process that makes calls in a loop, and has a child.
 setsid sh -c 'sh -c "while :; do sleep 0.05; done" & while :; do sleep 0.05; done' >/dev/null 2>&1 &
 target=$!
-kills="$kills -$target"
+kill_at_end "-$target"
 await sh -c 'test "$(pgrep -P '$target' | wc -l)" -ge 1'
 
 tracer_of() { awk '/^TracerPid/ { print $2 }' "/proc/$1/status"; }
@@ -63,10 +61,10 @@ export XDG_RUNTIME_DIR="$tmp"
 # The child is in another process group than its parent.
 setsid sh -c 'setsid sh -c "while :; do sleep 0.05; done" & wait' >/dev/null 2>&1 &
 family=$!
-kills="$kills -$family"
+kill_at_end "-$family"
 await sh -c 'pgrep -P '"$family"
 child=$(pgrep -P "$family")
-kills="$kills -$child"
+kill_at_end "-$child"
 await sh -c 'test "$(ps -o pgid= -p '"$child"' | tr -d " ")" -eq '"$child"
 record -g "$family" -f "$tmp/g"
 equal "-g without -d does not trace a child in another group" 0 "$(tracer_of "$child")"
