@@ -109,8 +109,8 @@ static const struct option_row rows[] = {
 	{ NULL, 't', "LETTERS",
 	  "print only these types of records: c system calls, f page faults, i data, l creation "
 	  "and exit of processes, n paths, p denied rights, s signals, t structures, u data from "
-	  "utrace(), w context switches, y settings; + means the default: all types except f, l "
-	  "and w",
+	  "utrace(), w context switches, y settings; + means all types except f, l and w "
+	  "(without -t: all types)",
 	  set_letters, AT(select) },
 	{ "where", 0, "EXPRESSION",
 	  "print only records for which EXPRESSION is true: 'call == \"openat\" and pid == 17'; see "

@@ -27,8 +27,8 @@ struct kdump_select {
 /*
  * Sets the types by letters as ktrace(1) takes them: c system calls, f page faults, i data, l starts and ends
  * of processes, n path names, p denied operations, s signals, t structs, u records of programs, w context
- * switches, y settings; + means the default types, which are all except f, l and w. Returns false if
- * `letters` has any other letter or is empty.
+ * switches, y settings; + means all types except f, l and w. Returns false if `letters` has any other letter
+ * or is empty.
  */
 bool kdump_select_letters(struct kdump_select *select, const char *letters);
 

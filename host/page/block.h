@@ -31,7 +31,7 @@ struct page_bytes {
 bool page_bytes_reserve(struct page_bytes *bytes, size_t more);
 void page_bytes_free(struct page_bytes *bytes);
 
-/* Appends a number of 7 bits in each byte, the lowest bits first. */
+/* Appends a number as groups of 7 bits, one in each byte, the lowest bits first. */
 static inline void page_put(struct page_bytes *bytes, uint64_t number)
 {
 	unsigned char *at;

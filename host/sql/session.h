@@ -215,7 +215,7 @@ struct sql {
 
 	/* time at which the statement is ended; valid if options.timeout is not 0 */
 	struct timespec deadline;
-	/* true while a virtual table is declared by a statement of this code, which is not the user's */
+	/* true while this code declares a virtual table, so that the current statement is not the user's */
 	bool declares;
 	bool timed_out;
 	volatile bool interrupted;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Starvation: a thread is runnable for long and does not run, although the timer of its CPU ticks, or a
- * thread keeps that CPU with preemption disabled. There must be a reason why other threads run instead: they
- * have a higher priority, or one of them has kept the CPU all the time. If no such reason is known, or if the
- * thread may have ended, detect_bookkeeping.c reports the thread. Other detectors find a CPU that runs no
- * thread at all.
+ * Starvation: a thread is runnable for long and does not run. Either the timer of its CPU ticks nevertheless,
+ * or another thread keeps that CPU with preemption disabled. There must be a reason why other threads run:
+ * they have a higher priority, or one of them has kept the CPU all the time. If no such reason is known, or
+ * if the thread may have ended, detect_bookkeeping.c reports the thread. Other detectors find a CPU that runs
+ * no thread at all.
  */
 #include <inttypes.h>
 #include <stdlib.h>

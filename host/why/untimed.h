@@ -61,8 +61,8 @@ struct why_untimed_list {
 int why_untimed_find(struct why_untimed_list *list, const struct why_evidence *evidence);
 #define WHY_TIMEOUT_MS 10000u
 /*
- * Returns whether the thread waits for an event or a device with a timeout of WHY_TIMEOUT_MS or more, because
- * the kernel expects the event long before such a timeout ends.
+ * Returns whether the thread waits for an event or a device with a timeout of WHY_TIMEOUT_MS or more. Such a
+ * wait is treated like one without a timeout: the kernel expects the event long before the timeout ends.
  */
 bool why_ends_late(const struct why_evidence *evidence, const struct ktrx_holder *row);
 /* Finds the same threads as why_untimed_find(), and also the threads for which why_ends_late() is true. */

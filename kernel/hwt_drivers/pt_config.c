@@ -58,8 +58,8 @@ static uint64_t psb_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hw
 }
 
 /*
- * Returns true if the configuration has members for another backend, or periods for packets that the
- * configuration disables.
+ * Returns true if the configuration has members for another backend, a period for packets that the
+ * configuration disables, or a period of PSB packets although the CPU has a fixed one.
  */
 static int has_unused_options(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that all recording is stopped and started, and that the trace shows when events begin or cease to be
- * recorded.
+ * Tests stopping and starting all recording. The trace must show when events begin or cease to be recorded.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about a device that gives a single late answer. While a thread waits for this answer, timed
- * sleeps of other threads end on time, or late as well.
+ * Tests findings about a device that answers late, once or several times. While a thread waits for the first
+ * late answer, timed sleeps of other threads end on time, or late as well.
  */
 #include <setjmp.h>
 #include <stdarg.h>
