@@ -315,11 +315,11 @@ static bool is_silent_after_end(const struct capture_run *run, double silence)
  * that it idles, and must not be ended while a person uses it. Does not apply to a run with a virtual
  * deadline, which ends at the same event each time.
  */
-static bool has_stalled(const struct capture_run *run, double now)
+static bool has_stalled(const struct capture_run *run)
 {
 	double limit = run->options->stall;
-	double silence = capture_watch_silence(&run->view.watch, now);
-	double stuck = capture_watch_stuck(&run->view.watch, now);
+	double silence = capture_watch_silence(&run->view.watch, run->view.looked);
+	double stuck = capture_watch_stuck(&run->view.watch, run->view.looked);
 
 	if (limit >= 0)
 		return limit > 0 && (silence >= limit || stuck >= limit);
@@ -428,7 +428,7 @@ static void decide(struct capture_run *run)
 {
 	const struct capture_run_options *options = run->options;
 	double now = capture_now();
-	double silence = capture_watch_silence(&run->view.watch, now);
+	double silence = capture_watch_silence(&run->view.watch, run->view.looked);
 
 	if (run->started == 0 && run->machine.ran)
 		run->started = now;
@@ -437,9 +437,10 @@ static void decide(struct capture_run *run)
 		return;
 	}
 	if (run->end == CAPTURE_END_NONE && run->machine.running) {
-		run->silence = capture_watch_still(&run->view.watch, now);
-		run->stuck =
-			run->view.watch.last.quiet_stamp ? capture_watch_stuck(&run->view.watch, now) : 0;
+		run->silence = capture_watch_still(&run->view.watch, run->view.looked);
+		run->stuck = run->view.watch.last.quiet_stamp
+				     ? capture_watch_stuck(&run->view.watch, run->view.looked)
+				     : 0;
 	}
 	if (run->end != CAPTURE_END_NONE) {
 		stop_guest(run);
@@ -459,7 +460,7 @@ static void decide(struct capture_run *run)
 		end_run(run, CAPTURE_END_SILENT);
 	} else if (run->started > 0 && run->expect.seen && !options->expect_continue) {
 		end_run(run, CAPTURE_END_SEEN);
-	} else if (run->machine.running && !run->stays_paused && has_stalled(run, now)) {
+	} else if (run->machine.running && !run->stays_paused && has_stalled(run)) {
 		handle_stall(run);
 	} else {
 		run->stalling = run->stalling && is_still_stalled(run);

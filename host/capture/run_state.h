@@ -130,6 +130,7 @@ struct capture_view {
 	struct ktread_memory *memory; /* NULL until the memory is opened */
 	struct ktread_image *image;   /* NULL until a trace is found */
 	struct capture_watch watch;
+	double looked; /* time at which the pulse was read last; 0: never */
 	struct capture_frequency frequency;
 	double search_seconds; /* duration of the last search, in seconds */
 	uint64_t root;	       /* physical address of the root that was found last; 0: none */

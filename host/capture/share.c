@@ -14,7 +14,11 @@ double capture_share_judge(double elapsed, double cpu, bool ready)
 	return ready && cpu * LEAST < elapsed ? elapsed : 0;
 }
 
-/* Returns whether the thread with this stat file is ready to run. Its state follows its name: "(name) R". */
+/*
+ * Returns whether the thread with this stat file is ready to run (R), or waits in the host's kernel (D), for
+ * example until a disk has written the page of the RAM file that the guest writes to. Its state follows its
+ * name: "(name) R".
+ */
 static bool is_ready(const char *path)
 {
 	FILE *file = fopen(path, "r");
@@ -24,7 +28,7 @@ static bool is_ready(const char *path)
 	if (!file)
 		return false;
 	if (fgets(text, sizeof(text), file) && (name_end = strrchr(text, ')')))
-		ready = strncmp(name_end, ") R", 3) == 0;
+		ready = strncmp(name_end, ") R", 3) == 0 || strncmp(name_end, ") D", 3) == 0;
 	fclose(file);
 	return ready;
 }

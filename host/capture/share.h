@@ -24,7 +24,7 @@ struct capture_share {
  * for an interrupt, as its guest does. `cpu`: its CPU time in these seconds.
  */
 double capture_share_judge(double elapsed, double cpu, bool ready);
-/* Returns whether a thread of the process is ready to run, or runs. */
+/* Returns whether a thread of the process runs, is ready to run, or waits for the host's disk. */
 bool capture_share_ready(pid_t pid);
 /*
  * Returns for how many seconds since the last measurement the process could not run. It must have been ready

@@ -223,20 +223,31 @@ static void sample_clock(struct capture_view *view)
 	}
 }
 
+/*
+ * Longest time, in seconds, between two looks that counts as silence of the guest. If more time has passed,
+ * the host has held up ktrace, and perhaps the guest as well: for example, it has stopped the virtual machine
+ * in which both run.
+ */
+#define LOOK_MOST 1.0
+
 bool capture_view_look(struct capture_view *view, bool running)
 {
+	const double now = capture_now(), unseen = view->looked > 0 ? now - view->looked : 0;
 	struct ktread_pulse pulse;
 	bool booted;
 
+	if (unseen > LOOK_MOST)
+		capture_watch_skip(&view->watch, unseen - LOOK_MOST, now);
+	view->looked = now;
 	if (!view->image && view->memory)
 		search(view);
 	if (view->image && ktread_image_pulse(view->image, &pulse) != 0)
 		drop_image(view);
 	if (!view->image || !running)
-		capture_watch_pause(&view->watch, capture_now());
+		capture_watch_pause(&view->watch, now);
 	if (!view->image)
 		return false;
-	booted = capture_watch_feed(&view->watch, &pulse, capture_now());
+	booted = capture_watch_feed(&view->watch, &pulse, now);
 	if (booted)
 		capture_frequency_reset(&view->frequency);
 	if (running)

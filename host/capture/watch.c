@@ -109,6 +109,15 @@ static bool is_still(struct ktread_image *image, struct capture_watch *watch, do
 	return false;
 }
 
+/*
+ * Returns the time, in seconds, for which the machine certainly ran: the time that has passed, but not more
+ * than the `ms` for which it was watched. The host may have stopped ktrace and the machine for longer.
+ */
+static double least(double passed, int ms)
+{
+	return passed < ms / 1000.0 ? passed : ms / 1000.0;
+}
+
 int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds)
 {
 	struct capture_watch watch = { 0 };
@@ -133,7 +142,7 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 		if (error)
 			return error;
 	}
-	*seconds = now - begin;
+	*seconds = least(now - begin, CAPTURE_STILLNESS_MS);
 	return 0;
 }
 
@@ -149,7 +158,7 @@ int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void
 		error = pass ? pass(context, step) : pass_by_itself(context, step);
 	}
 	if (!error)
-		*seconds = now - begin;
+		*seconds = least(now - begin, CAPTURE_IDLE_MS);
 	return error;
 }
 

@@ -41,6 +41,9 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 {
 	enum live_share share = share_of_mode(cpu, row->mode);
 
+	if (now - cpu->looked > LIVE_UNSEEN_NS)
+		cpu->progress += now - cpu->looked - LIVE_UNSEEN_NS;
+	cpu->looked = now;
 	cpu->online = row->online != 0;
 	if (!cpu->online) {
 		cpu->sampled = false;

@@ -64,6 +64,11 @@ enum live_share {
 
 /* time in ns: a CPU that is not idle counts as stuck if it has had no heartbeat for this time */
 #define LIVE_STUCK_NS UINT64_C(1000000000)
+/*
+ * longest time in ns between two samples that counts as time without a heartbeat; if more time has passed,
+ * the host has held up `ktrace live`, and perhaps the guest as well
+ */
+#define LIVE_UNSEEN_NS (LIVE_STUCK_NS / 2)
 
 struct live_cpu {
 	bool online;
@@ -73,6 +78,7 @@ struct live_cpu {
 	uint64_t pc; /* address in the code at the CPU's last heartbeat */
 	uint64_t heartbeats;
 	uint64_t hook;	   /* timestamp of the CPU's last hook call */
+	uint64_t looked;   /* time in ns of the last sample */
 	uint64_t progress; /* time in ns at which the CPU last made progress or was idle */
 	/*
 	 * time in ns without progress of the CPU before its first sample; 0 after it has made progress

@@ -43,6 +43,8 @@ int main(int argc, char **argv)
 	for (int n = argc > 1 ? atoi(argv[1]) : 0; n > 0; n--) {
 		pid_t pid = fork();
 
+		if (pid < 0)
+			return 1;
 		if (pid == 0)
 			live(n);
 		if (n % 2)

@@ -24,6 +24,21 @@
 
 #include "cases.h"
 
+/*
+ * Does the same as fork(), but ends the program if no process can be created: kill(-1, SIGKILL) would kill all
+ * processes of the user.
+ */
+static pid_t new_process(void)
+{
+	const pid_t child = fork();
+
+	if (child < 0) {
+		perror("fork");
+		exit(1);
+	}
+	return child;
+}
+
 /* ---- ptrace(2) --------------------------------------------------------------------------------- */
 
 static int traceme(void)
@@ -34,7 +49,7 @@ static int traceme(void)
 /* Debugs its own children: it attaches to one child, and another child asks to be traced. */
 static int debugger(void)
 {
-	pid_t child = fork();
+	pid_t child = new_process();
 	int status = 0;
 
 	if (child == 0) {
@@ -47,7 +62,7 @@ static int debugger(void)
 	while (waitpid(child, &status, __WALL) == child && WIFSTOPPED(status))
 		ptrace(PTRACE_CONT, child, NULL, NULL);
 	printf("child: status %d\n", WEXITSTATUS(status));
-	child = fork();
+	child = new_process();
 	if (child == 0) {
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
 			_exit(errno);
@@ -72,7 +87,7 @@ static int debuggers(void)
 	int error = 0;
 
 	for (int n = 0; n < 1000 && result == 0; n++) {
-		pid_t child = fork();
+		pid_t child = new_process();
 
 		if (child == 0)
 			for (;;)
@@ -216,9 +231,12 @@ static int undumpable(void)
 static int group_stop(void)
 {
 	int ends[2], status = 0;
-	pid_t child = pipe(ends) == 0 ? fork() : -1;
+	pid_t child;
 	char byte;
 
+	if (pipe(ends) != 0)
+		return 1;
+	child = new_process();
 	if (child == 0) {
 		close(ends[1]);
 		raise(SIGSTOP);
@@ -231,7 +249,7 @@ static int group_stop(void)
 	print_result("continued", WIFCONTINUED(status) ? 0 : -1);
 	close(ends[1]);
 	await(child);
-	child = fork();
+	child = new_process();
 	if (child == 0)
 		for (;;)
 			raise(SIGSTOP);
@@ -248,7 +266,7 @@ static int killed_in_call(void)
 
 	if (pipe(ends) != 0)
 		return status;
-	child = fork();
+	child = new_process();
 	if (child == 0) {
 		(void)!write(ends[1], "", 1);
 		close(ends[1]);

@@ -3,8 +3,11 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -35,6 +38,20 @@ static void host_that_does_not_run_qemu_is_recognized(void **state)
 			fail_msg("%s", shares[n].label);
 }
 
+/* Returns whether the first thread of the process is in this state, according to /proc. */
+static bool is_in_state(pid_t pid, char state)
+{
+	char path[40], text[256] = "", *name_end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	name_end = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+	fclose(file);
+	return name_end && name_end[1] == ' ' && name_end[2] == state;
+}
+
 static void readiness_of_a_process_is_read(void **state)
 {
 	pid_t sleeps = fork(), spins;
@@ -44,6 +61,7 @@ static void readiness_of_a_process_is_read(void **state)
 		for (;;)
 			pause();
 	spins = fork();
+	assert_true(sleeps > 0 && spins >= 0);
 	if (spins == 0)
 		for (volatile unsigned n = 0;; n++)
 			;
@@ -55,6 +73,33 @@ static void readiness_of_a_process_is_read(void **state)
 	assert_int_equal(waitpid(sleeps, NULL, 0), sleeps);
 	assert_int_equal(waitpid(spins, NULL, 0), spins);
 	assert_false(capture_share_ready(spins));
+}
+
+/* A thread that waits for a disk has state D, and so has a process that waits for its vforked child. */
+static void waiting_for_the_disk_counts_as_ready(void **state)
+{
+	int ends[2];
+	char byte;
+	pid_t parent;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	parent = fork();
+	assert_true(parent >= 0);
+	if (parent == 0) {
+		close(ends[1]);
+		if (vfork() == 0) {
+			(void)!read(ends[0], &byte, 1);
+			_exit(0);
+		}
+		_exit(0);
+	}
+	while (!is_in_state(parent, 'D'))
+		;
+	assert_true(capture_share_ready(parent));
+	close(ends[0]);
+	close(ends[1]);
+	assert_int_equal(waitpid(parent, NULL, 0), parent);
 }
 
 /* The first measurement only begins, and the second one comes too early. */
@@ -101,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(host_that_does_not_run_qemu_is_recognized),
 		cmocka_unit_test(readiness_of_a_process_is_read),
+		cmocka_unit_test(waiting_for_the_disk_counts_as_ready),
 		cmocka_unit_test(measurements_are_apart),
 		cmocka_unit_test(guest_that_runs_has_its_share),
 		cmocka_unit_test(time_without_a_cpu_is_no_silence),

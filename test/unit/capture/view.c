@@ -101,6 +101,40 @@ static void root_never_found_is_not_reported(void **state)
 	assert_string_equal(text, "");
 }
 
+/* The host stops ktrace and the guest, or the whole machine, for 40 s. */
+static void time_without_a_look_is_no_silence(void **state)
+{
+	struct guest *guest = *state;
+	struct capture_watch *watch = &guest->view.watch;
+
+	capture_view_look(&guest->view, true);
+	guest->view.looked -= 40;
+	watch->last_alive -= 40;
+	watch->last_moved -= 40;
+	watch->stuck_since -= 40;
+	capture_view_look(&guest->view, true);
+	assert_true(capture_watch_silence(watch, guest->view.looked) < 2);
+	assert_true(capture_watch_still(watch, guest->view.looked) < 2);
+	assert_true(capture_watch_stuck(watch, guest->view.looked) < 2);
+}
+
+/* The host holds up ktrace again and again, and the guest hangs. */
+static void silence_is_noticed_although_looks_are_late(void **state)
+{
+	struct guest *guest = *state;
+	struct capture_watch *watch = &guest->view.watch;
+
+	capture_view_look(&guest->view, true);
+	for (unsigned n = 0; n < 30; n++) {
+		guest->view.looked -= 5;
+		watch->last_alive -= 5;
+		watch->last_moved -= 5;
+		watch->stuck_since -= 5;
+		capture_view_look(&guest->view, true);
+	}
+	assert_true(capture_watch_silence(watch, guest->view.looked) >= 30);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_guest, close_guest)
 
 int main(void)
@@ -109,6 +143,8 @@ int main(void)
 		TEST(overwritten_root_is_reported),
 		TEST(root_overwritten_during_run_is_reported),
 		TEST(root_never_found_is_not_reported),
+		TEST(time_without_a_look_is_no_silence),
+		TEST(silence_is_noticed_although_looks_are_late),
 	};
 
 	return cmocka_run_group_tests_name("capture view", tests, NULL, temporary_teardown);

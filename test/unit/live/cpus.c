@@ -24,6 +24,7 @@ static void hang_before_the_first_heartbeat_is_stuck(void **state)
 	row.now = 6;
 	live_cpu_sample(&cpu, &row, false, 0, 2 * second);
 	assert_true(cpu.stuck < 0.1);
+	live_cpu_sample(&cpu, &row, false, 0, 2 * second + second / 2);
 	live_cpu_sample(&cpu, &row, false, 0, 3 * second);
 	assert_true(cpu.stuck > 0.9);
 	assert_int_equal(cpu.now, LIVE_STUCK);
@@ -34,6 +35,27 @@ static void hang_before_the_first_heartbeat_is_stuck(void **state)
 	row.mode = KTRX_MODE_KERNEL;
 	live_cpu_sample(&cpu, &row, false, 0, 9 * second);
 	assert_true(cpu.stuck < 0.1);
+}
+
+/* The host stops the guest and `ktrace live` for 40 s. When they run again, live is the first to run. */
+static void time_without_samples_is_not_time_without_progress(void **state)
+{
+	const uint64_t second = UINT64_C(1000000000);
+	struct ktrx_cpu row = { .online = 1, .heartbeats = 1, .mode = KTRX_MODE_KERNEL, .now = 5 };
+	struct live_cpu cpu = { 0 };
+	uint64_t now = 10 * second;
+
+	(void)state;
+	live_cpu_sample(&cpu, &row, true, 0, now);
+	row.heartbeats++;
+	live_cpu_sample(&cpu, &row, true, 0, now += second / 40);
+	live_cpu_sample(&cpu, &row, true, 0, now += 40 * second);
+	assert_true(cpu.stuck < 0.1);
+	assert_int_equal(cpu.now, LIVE_KERNEL);
+	/* the CPU hangs, and the host holds up live again and again */
+	for (unsigned n = 0; n < 3; n++)
+		live_cpu_sample(&cpu, &row, true, 0, now += 2 * second);
+	assert_true(cpu.stuck > 1.9);
 }
 
 /* The clocks of CPUs may differ, so an old timestamp alone does not show that a CPU is stuck. */
@@ -48,7 +70,8 @@ static void cpu_with_an_old_timestamp_is_not_stuck(void **state)
 	assert_true(cpu.stuck < 0.1);
 	row.heartbeats = 2;
 	live_cpu_sample(&cpu, &row, true, 60 * second, 2 * second);
-	live_cpu_sample(&cpu, &row, true, 60 * second, 4 * second);
+	for (unsigned half = 5; half <= 8; half++)
+		live_cpu_sample(&cpu, &row, true, 60 * second, half * second / 2);
 	assert_true(cpu.stuck > 1.9 && cpu.stuck < 2.1);
 }
 
@@ -74,6 +97,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hang_before_the_first_heartbeat_is_stuck),
+		cmocka_unit_test(time_without_samples_is_not_time_without_progress),
 		cmocka_unit_test(cpu_with_an_old_timestamp_is_not_stuck),
 		cmocka_unit_test(bar_is_proportional_to_shares),
 	};
