@@ -83,6 +83,7 @@ eventually() {
 		sleep 0.1
 		tap_now=$(date +%s) tap_counted=$1
 		tap_step=$((tap_now - $2))
+		[ $tap_step -ge 0 ] || tap_step=0
 		[ $tap_step -le 10 ] || tap_step=10
 		shift 2
 		set -- $((tap_counted + tap_step)) "$tap_now" "$@"

@@ -291,8 +291,10 @@ static int open_view(struct capture_run *run)
 
 static void look_at_guest(struct capture_run *run)
 {
-	capture_share_skip(&run->share, run->guest.pid, &run->view.watch, capture_now());
-	if (run->view.memory && capture_view_look(&run->view, run->machine.running) &&
+	const double lost =
+		capture_share_lost(&run->share, run->guest.pid, capture_now(), run->view.watch.last_moved);
+
+	if (run->view.memory && capture_view_look(&run->view, run->machine.running, lost) &&
 	    run->view.watch.boots == 2)
 		capture_run_say(run, "the guest booted again: the trace will have only its last boot");
 }

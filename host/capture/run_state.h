@@ -130,7 +130,7 @@ struct capture_view {
 	struct ktread_memory *memory; /* NULL until the memory is opened */
 	struct ktread_image *image;   /* NULL until a trace is found */
 	struct capture_watch watch;
-	double looked; /* time at which the pulse was read last; 0: never */
+	double looked; /* time of the last look; 0: there was none */
 	struct capture_frequency frequency;
 	double search_seconds; /* duration of the last search, in seconds */
 	uint64_t root;	       /* physical address of the root that was found last; 0: none */
@@ -141,8 +141,12 @@ struct capture_view {
 /* Opens the RAM file. Returns 0 or CAPTURE_E_SYSTEM. */
 int capture_view_open(struct capture_view *view, const char *path, const struct capture_map *map,
 		      const char *architecture);
-/* Reads the pulse once. `running`: the guest is not paused. Returns true at the first pulse of a boot. */
-bool capture_view_look(struct capture_view *view, bool running);
+/*
+ * Reads the pulse once. `running`: the guest is not paused. `lost`: seconds since the last look for which the
+ * host did not let QEMU run (capture_share_lost()); a long time without a look does not count either. Returns
+ * true at the first pulse of a boot.
+ */
+bool capture_view_look(struct capture_view *view, bool running, double lost);
 /*
  * Searches again, after the guest has ended. Returns 0 with a pulse in watch.last, CAPTURE_E_ABSENT, or
  * another error.

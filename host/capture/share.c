@@ -6,8 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define EVERY 0.25 /* minimum time between two measurements, in seconds */
-#define LEAST 16   /* a process that gets less than 1/LEAST of the time of a CPU hardly runs */
+#define LEAST 16 /* a process that gets less than 1/LEAST of the time of a CPU hardly runs */
 
 double capture_share_judge(double elapsed, double cpu, bool ready)
 {
@@ -15,9 +14,10 @@ double capture_share_judge(double elapsed, double cpu, bool ready)
 }
 
 /*
- * Returns whether the thread with this stat file is ready to run (R), or waits in the host's kernel (D), for
- * example until a disk has written the page of the RAM file that the guest writes to. Its state follows its
- * name: "(name) R".
+ * Returns whether the thread with this stat file wants to run. Its state follows its name: "(name) R". A
+ * thread that wants to run is ready to run (R), waits in the host's kernel (D), for example until a disk has
+ * written the page of the RAM file that the guest writes to, or was stopped by a signal (T) or a debugger
+ * (t).
  */
 static bool is_ready(const char *path)
 {
@@ -28,7 +28,7 @@ static bool is_ready(const char *path)
 	if (!file)
 		return false;
 	if (fgets(text, sizeof(text), file) && (name_end = strrchr(text, ')')))
-		ready = strncmp(name_end, ") R", 3) == 0 || strncmp(name_end, ") D", 3) == 0;
+		ready = strncmp(name_end, ") ", 2) == 0 && name_end[2] && strchr("RDTt", name_end[2]);
 	fclose(file);
 	return ready;
 }
@@ -57,7 +57,7 @@ double capture_share_lost(struct capture_share *share, pid_t pid, double now, do
 	struct timespec cpu;
 	clockid_t clock;
 
-	if (pid <= 0 || (before.time > 0 && now - before.time < EVERY) ||
+	if (pid <= 0 || (before.time > 0 && now - before.time < CAPTURE_SHARE_EVERY) ||
 	    clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &cpu) != 0)
 		return 0;
 	*share = (struct capture_share){ .time = now,
@@ -66,9 +66,4 @@ double capture_share_lost(struct capture_share *share, pid_t pid, double now, do
 	if (before.time <= 0 || moved > before.time)
 		return 0;
 	return capture_share_judge(now - before.time, share->cpu - before.cpu, before.ready && share->ready);
-}
-
-void capture_share_skip(struct capture_share *share, pid_t pid, struct capture_watch *watch, double now)
-{
-	capture_watch_skip(watch, capture_share_lost(share, pid, now, watch->last_moved), now);
 }

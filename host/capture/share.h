@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "watch.h"
+#define CAPTURE_SHARE_EVERY 0.25 /* minimum time between two measurements, in seconds */
 
 /* Begins with all members 0. */
 struct capture_share {
@@ -24,7 +24,10 @@ struct capture_share {
  * for an interrupt, as its guest does. `cpu`: its CPU time in these seconds.
  */
 double capture_share_judge(double elapsed, double cpu, bool ready);
-/* Returns whether a thread of the process runs, is ready to run, or waits for the host's disk. */
+/*
+ * Returns whether a thread of the process runs or wants to run: it is ready to run, waits for the host's
+ * disk, or was stopped.
+ */
 bool capture_share_ready(pid_t pid);
 /*
  * Returns for how many seconds since the last measurement the process could not run. It must have been ready
@@ -33,7 +36,5 @@ bool capture_share_ready(pid_t pid);
  * measure, or if the process is unknown (0) or has ended.
  */
 double capture_share_lost(struct capture_share *share, pid_t pid, double now, double moved);
-/* Takes that time out of the measurement of `watch`. Call it before capture_watch_feed(). */
-void capture_share_skip(struct capture_share *share, pid_t pid, struct capture_watch *watch, double now);
 
 #endif

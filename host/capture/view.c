@@ -228,16 +228,18 @@ static void sample_clock(struct capture_view *view)
  * the host has held up ktrace, and perhaps the guest as well: for example, it has stopped the virtual machine
  * in which both run.
  */
-#define LOOK_MOST 1.0
+#define LOOK_MOST CAPTURE_SHARE_EVERY
 
-bool capture_view_look(struct capture_view *view, bool running)
+bool capture_view_look(struct capture_view *view, bool running, double lost)
 {
 	const double now = capture_now(), unseen = view->looked > 0 ? now - view->looked : 0;
 	struct ktread_pulse pulse;
 	bool booted;
 
-	if (unseen > LOOK_MOST)
-		capture_watch_skip(&view->watch, unseen - LOOK_MOST, now);
+	if (unseen - LOOK_MOST > lost)
+		lost = unseen - LOOK_MOST;
+	if (lost > 0)
+		capture_watch_skip(&view->watch, lost, now);
 	view->looked = now;
 	if (!view->image && view->memory)
 		search(view);

@@ -109,22 +109,45 @@ static bool is_still(struct ktread_image *image, struct capture_watch *watch, do
 	return false;
 }
 
+/* the host held up ktrace if a step took this many seconds longer than it should */
+#define LATE 0.25
 /*
- * Returns the time, in seconds, for which the machine certainly ran: the time that has passed, but not more
- * than the `ms` for which it was watched. The host may have stopped ktrace and the machine for longer.
+ * then the watch begins again when the machine has run for SETTLE_MS, but not more often than RESTARTS times
  */
-static double least(double passed, int ms)
+#define SETTLE_MS 100
+#define RESTARTS  8
+
+struct passing {
+	capture_pass_time *pass;
+	void *context;
+	bool late; /* the host held up ktrace, and perhaps the machine, in the last step */
+};
+
+static int let_run(struct passing *passing, int ms)
+{
+	const double end = capture_now() + ms / 1000.0;
+	const int error = passing->pass ? passing->pass(passing->context, ms) : pass_by_itself(NULL, ms);
+
+	passing->late = capture_now() - end > LATE;
+	return error;
+}
+
+/*
+ * Returns the time, in seconds, that has passed, but not more than the `ms` for which the machine was
+ * watched, because the host may have held up ktrace and the machine.
+ */
+static double at_most(double passed, int ms)
 {
 	return passed < ms / 1000.0 ? passed : ms / 1000.0;
 }
 
-int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds)
+/* Watches the machine once, as capture_stillness() does, but stops after a late step. */
+static int watch_busy(struct ktread_image *image, struct passing *passing, double *seconds)
 {
 	struct capture_watch watch = { 0 };
 	double begin = 0, now;
 	int error;
 
-	*seconds = -1;
 	/*
 	 * The steps become longer and longer. The machine is halted after each step, so with short steps it
 	 * would hardly make progress.
@@ -138,28 +161,61 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 			break;
 		if (past + step > CAPTURE_STILLNESS_MS)
 			step = CAPTURE_STILLNESS_MS - past;
-		error = pass ? pass(context, step) : pass_by_itself(context, step);
-		if (error)
+		error = let_run(passing, step);
+		if (error || passing->late)
 			return error;
 	}
-	*seconds = least(now - begin, CAPTURE_STILLNESS_MS);
+	*seconds = at_most(now - begin, CAPTURE_STILLNESS_MS);
 	return 0;
 }
 
-int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds)
+/* Watches the machine once, as capture_idle_moves() does, but stops after a late step. */
+static int watch_idle(struct ktread_image *image, struct passing *passing, double *seconds)
 {
 	struct capture_watch watch = { 0 };
 	double begin = 0, now = 0;
 	int error = 0;
 
-	for (int past = 0, step = FIRST_MS; past <= CAPTURE_IDLE_MS && !error; past += step) {
+	for (int past = 0, step = FIRST_MS; past <= CAPTURE_IDLE_MS; past += step) {
 		if (!is_still(image, &watch, &begin, &now, seconds))
 			return 0;
-		error = pass ? pass(context, step) : pass_by_itself(context, step);
+		error = let_run(passing, step);
+		if (error || passing->late)
+			return error;
 	}
-	if (!error)
-		*seconds = least(now - begin, CAPTURE_IDLE_MS);
-	return error;
+	*seconds = at_most(now - begin, CAPTURE_IDLE_MS);
+	return 0;
+}
+
+/*
+ * Watches the machine. After a late step, some CPUs may have run again and others not yet: lets all run, and
+ * watches the machine again.
+ */
+static int watch_again(int (*watch)(struct ktread_image *image, struct passing *passing, double *seconds),
+		       struct ktread_image *image, struct passing *passing, double *seconds)
+{
+	int error;
+
+	for (unsigned n = 0;; n++) {
+		*seconds = -1;
+		passing->late = false;
+		error = watch(image, passing, seconds);
+		if (error || !passing->late || n == RESTARTS)
+			return error;
+		error = let_run(passing, SETTLE_MS);
+		if (error)
+			return error;
+	}
+}
+
+int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds)
+{
+	return watch_again(watch_busy, image, &(struct passing){ .pass = pass, .context = context }, seconds);
+}
+
+int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds)
+{
+	return watch_again(watch_idle, image, &(struct passing){ .pass = pass, .context = context }, seconds);
 }
 
 void capture_stillness_of_file(const char *path, const char *machine, double *seconds)

@@ -68,7 +68,7 @@ enum live_share {
  * longest time in ns between two samples that counts as time without a heartbeat; if more time has passed,
  * the host has held up `ktrace live`, and perhaps the guest as well
  */
-#define LIVE_UNSEEN_NS (LIVE_STUCK_NS / 2)
+#define LIVE_UNSEEN_NS (LIVE_STUCK_NS / 8)
 
 struct live_cpu {
 	bool online;

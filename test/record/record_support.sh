@@ -18,10 +18,17 @@ record() {
 kills=
 started() { sed 's/.*) //' "/proc/${1#-}/stat" 2>/dev/null | cut -d ' ' -f 20; }
 # kill_at_end PID: has the process killed when the test ends, if it still runs. -PID: the process group.
-kill_at_end() { kills="$kills $1:$(started "$1")"; }
+kill_at_end() {
+	start=$(started "$1")
+	[ -z "$start" ] || kills="$kills $1:$start"
+}
 kill_left() {
 	for left in $kills; do
-		[ "$(started "${left%:*}")" != "${left#*:}" ] || kill -s KILL -- "${left%:*}" 2>/dev/null
+		start=$(started "${left%:*}")
+		case $left in
+		-*) [ -n "$start" ] || start=${left#*:} ;; # the processes of a group may outlive its leader
+		esac
+		[ "$start" != "${left#*:}" ] || kill -s KILL -- "${left%:*}" 2>/dev/null
 	done
 }
 trap 'kill_left; rm -rf "$tmp"' EXIT

@@ -55,6 +55,7 @@ static bool is_in_state(pid_t pid, char state)
 static void readiness_of_a_process_is_read(void **state)
 {
 	pid_t sleeps = fork(), spins;
+	int status;
 
 	(void)state;
 	if (sleeps == 0)
@@ -68,6 +69,9 @@ static void readiness_of_a_process_is_read(void **state)
 	while (capture_share_ready(sleeps)) /* until it has begun to wait */
 		;
 	assert_true(capture_share_ready(spins));
+	kill(sleeps, SIGSTOP);
+	assert_int_equal(waitpid(sleeps, &status, WUNTRACED), sleeps);
+	assert_true(capture_share_ready(sleeps));
 	kill(sleeps, SIGKILL);
 	kill(spins, SIGKILL);
 	assert_int_equal(waitpid(sleeps, NULL, 0), sleeps);
@@ -94,8 +98,9 @@ static void waiting_for_the_disk_counts_as_ready(void **state)
 		}
 		_exit(0);
 	}
-	while (!is_in_state(parent, 'D'))
+	while (!is_in_state(parent, 'D') && !is_in_state(parent, 'Z'))
 		;
+	assert_true(is_in_state(parent, 'D'));
 	assert_true(capture_share_ready(parent));
 	close(ends[0]);
 	close(ends[1]);

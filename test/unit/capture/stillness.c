@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -19,6 +20,9 @@ static double clock_seconds;
 static int ticks_at;
 static int error_at; /* from this time on, in ms since the start, pass() returns an error; 0: it never does */
 static int passed;
+/* time in ms since the start at which the host stops the machine and ktrace for 40 s; 0: it never does */
+static int stop_at;
+static bool stops_always; /* the host does so in each step */
 static int pulse_reads;
 
 /* The time advances with each call, as it does in a real machine. */
@@ -38,6 +42,8 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
 static int pass(void *context, int ms)
 {
 	(void)context;
+	if (stops_always || (stop_at && passed < stop_at && passed + ms >= stop_at))
+		clock_seconds += 40;
 	passed += ms;
 	clock_seconds += ms / 1000.0;
 	if (ticks_at && passed >= ticks_at)
@@ -50,7 +56,8 @@ static int begin(void **state)
 	(void)state;
 	now = (struct ktread_pulse){ .cpus = 4, .online = 4, .idle = 3, .slots = 100, .heartbeats = 10 };
 	clock_seconds = 77;
-	ticks_at = error_at = passed = pulse_reads = 0;
+	ticks_at = error_at = passed = pulse_reads = stop_at = 0;
+	stops_always = false;
 	return 0;
 }
 
@@ -118,6 +125,38 @@ static void idle_machine_without_ticks_is_silent(void **state)
 	assert_in_range(passed, CAPTURE_IDLE_MS, CAPTURE_IDLE_MS + 10);
 }
 
+/* The time for which the host stopped the machine is no silence. */
+static void stop_by_the_host_is_not_silence(void **state)
+{
+	double seconds;
+
+	(void)state;
+	stop_at = 800;
+	seconds = silence();
+	assert_true(seconds > 0.99 && seconds < 1.01);
+	begin(state);
+	stop_at = 800;
+	seconds = idle_silence();
+	assert_true(seconds > 1.4 && seconds < 1.6);
+}
+
+/* The first CPU ticks right after the stop. The machine is read when the other CPUs have run, too. */
+static void all_cpus_run_after_a_stop_by_the_host(void **state)
+{
+	(void)state;
+	stop_at = ticks_at = 20;
+	assert_true(silence() == 0);
+	assert_in_range(passed, 120, 150);
+}
+
+static void watch_ends_although_the_host_stops_again_and_again(void **state)
+{
+	(void)state;
+	stops_always = true;
+	assert_true(silence() < 0);
+	assert_true(idle_silence() < 0);
+}
+
 static void ended_machine_is_not_watched(void **state)
 {
 	(void)state;
@@ -140,10 +179,17 @@ static void error_of_pass_is_returned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(hanging_machine_is_silent),    TEST(running_machine_is_watched_briefly),
-		TEST(late_heartbeat_is_seen),	    TEST(idle_machine_is_not_watched),
-		TEST(tick_of_idle_machine_is_seen), TEST(idle_machine_without_ticks_is_silent),
-		TEST(ended_machine_is_not_watched), TEST(error_of_pass_is_returned),
+		TEST(hanging_machine_is_silent),
+		TEST(running_machine_is_watched_briefly),
+		TEST(late_heartbeat_is_seen),
+		TEST(idle_machine_is_not_watched),
+		TEST(tick_of_idle_machine_is_seen),
+		TEST(idle_machine_without_ticks_is_silent),
+		TEST(stop_by_the_host_is_not_silence),
+		TEST(all_cpus_run_after_a_stop_by_the_host),
+		TEST(watch_ends_although_the_host_stops_again_and_again),
+		TEST(ended_machine_is_not_watched),
+		TEST(error_of_pass_is_returned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void overwritten_root_is_reported(void **state)
 	struct guest *guest = *state;
 	char text[400];
 
-	capture_view_look(&guest->view, false);
+	capture_view_look(&guest->view, false, 0);
 	assert_non_null(guest->view.image);
 	overwrite(guest);
 	assert_int_equal(capture_view_search_again(&guest->view), CAPTURE_E_ABSENT);
@@ -80,9 +80,9 @@ static void root_overwritten_during_run_is_reported(void **state)
 	struct guest *guest = *state;
 	char text[400];
 
-	capture_view_look(&guest->view, false);
+	capture_view_look(&guest->view, false, 0);
 	overwrite(guest);
-	capture_view_look(&guest->view, false);
+	capture_view_look(&guest->view, false, 0);
 	assert_null(guest->view.image);
 	assert_int_equal(capture_view_search_again(&guest->view), CAPTURE_E_ABSENT);
 	capture_view_explain_loss(&guest->view, false, text, sizeof(text));
@@ -95,44 +95,52 @@ static void root_never_found_is_not_reported(void **state)
 	char text[400] = "unset";
 
 	overwrite(guest);
-	capture_view_look(&guest->view, false);
+	capture_view_look(&guest->view, false, 0);
 	assert_int_equal(capture_view_search_again(&guest->view), CAPTURE_E_ABSENT);
 	capture_view_explain_loss(&guest->view, true, text, sizeof(text));
 	assert_string_equal(text, "");
 }
 
-/* The host stops ktrace and the guest, or the whole machine, for 40 s. */
+/* Does as if the last look at the guest was that many seconds ago. */
+static void pass(struct capture_view *view, double seconds)
+{
+	view->looked -= seconds;
+	view->watch.last_alive -= seconds;
+	view->watch.last_moved -= seconds;
+	view->watch.stuck_since -= seconds;
+}
+
+/* The host stops ktrace and the guest, or the whole machine, for four seconds. */
 static void time_without_a_look_is_no_silence(void **state)
 {
 	struct guest *guest = *state;
 	struct capture_watch *watch = &guest->view.watch;
 
-	capture_view_look(&guest->view, true);
-	guest->view.looked -= 40;
-	watch->last_alive -= 40;
-	watch->last_moved -= 40;
-	watch->stuck_since -= 40;
-	capture_view_look(&guest->view, true);
-	assert_true(capture_watch_silence(watch, guest->view.looked) < 2);
-	assert_true(capture_watch_still(watch, guest->view.looked) < 2);
-	assert_true(capture_watch_stuck(watch, guest->view.looked) < 2);
+	capture_view_look(&guest->view, true, 0);
+	pass(&guest->view, 4);
+	capture_view_look(&guest->view, true, 0);
+	assert_true(capture_watch_silence(watch, guest->view.looked) < 0.9);
+	assert_true(capture_watch_still(watch, guest->view.looked) < 0.9);
+	assert_true(capture_watch_stuck(watch, guest->view.looked) < 0.9);
 }
 
-/* The host holds up ktrace again and again, and the guest hangs. */
+/* The host holds up ktrace again and again, and the guest hangs. For a part of the time, QEMU did not run. */
 static void silence_is_noticed_although_looks_are_late(void **state)
 {
 	struct guest *guest = *state;
 	struct capture_watch *watch = &guest->view.watch;
 
-	capture_view_look(&guest->view, true);
-	for (unsigned n = 0; n < 30; n++) {
-		guest->view.looked -= 5;
-		watch->last_alive -= 5;
-		watch->last_moved -= 5;
-		watch->stuck_since -= 5;
-		capture_view_look(&guest->view, true);
+	capture_view_look(&guest->view, true, 0);
+	for (unsigned n = 0; n < 16; n++) {
+		pass(&guest->view, 4);
+		capture_view_look(&guest->view, true, n % 2 ? 4 : 0);
 	}
-	assert_true(capture_watch_silence(watch, guest->view.looked) >= 30);
+	assert_true(capture_watch_silence(watch, guest->view.looked) > 0.2);
+	for (unsigned n = 0; n < 300; n++) {
+		pass(&guest->view, 0.2);
+		capture_view_look(&guest->view, true, 0);
+	}
+	assert_true(capture_watch_silence(watch, guest->view.looked) > 59);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_guest, close_guest)

@@ -12,6 +12,13 @@
 
 #include "live/page.h"
 
+/* Takes samples as often as `ktrace live` does, from `from` (excluded) to `until`. */
+static void sample_for(struct live_cpu *cpu, const struct ktrx_cpu *row, uint64_t from, uint64_t until)
+{
+	while ((from += 25000000) <= until)
+		live_cpu_sample(cpu, row, false, 0, from);
+}
+
 /* A CPU hangs in an interrupt handler before its first timer tick has ended. */
 static void hang_before_the_first_heartbeat_is_stuck(void **state)
 {
@@ -24,8 +31,7 @@ static void hang_before_the_first_heartbeat_is_stuck(void **state)
 	row.now = 6;
 	live_cpu_sample(&cpu, &row, false, 0, 2 * second);
 	assert_true(cpu.stuck < 0.1);
-	live_cpu_sample(&cpu, &row, false, 0, 2 * second + second / 2);
-	live_cpu_sample(&cpu, &row, false, 0, 3 * second);
+	sample_for(&cpu, &row, 2 * second, 3 * second);
 	assert_true(cpu.stuck > 0.9);
 	assert_int_equal(cpu.now, LIVE_STUCK);
 	row.nesting = 0;
@@ -53,7 +59,7 @@ static void time_without_samples_is_not_time_without_progress(void **state)
 	assert_true(cpu.stuck < 0.1);
 	assert_int_equal(cpu.now, LIVE_KERNEL);
 	/* the CPU hangs, and the host holds up live again and again */
-	for (unsigned n = 0; n < 3; n++)
+	for (unsigned n = 0; n < 16; n++)
 		live_cpu_sample(&cpu, &row, true, 0, now += 2 * second);
 	assert_true(cpu.stuck > 1.9);
 }
@@ -70,8 +76,7 @@ static void cpu_with_an_old_timestamp_is_not_stuck(void **state)
 	assert_true(cpu.stuck < 0.1);
 	row.heartbeats = 2;
 	live_cpu_sample(&cpu, &row, true, 60 * second, 2 * second);
-	for (unsigned half = 5; half <= 8; half++)
-		live_cpu_sample(&cpu, &row, true, 60 * second, half * second / 2);
+	sample_for(&cpu, &row, 2 * second, 4 * second);
 	assert_true(cpu.stuck > 1.9 && cpu.stuck < 2.1);
 }
 
