@@ -197,10 +197,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
  * CPU idles. In such a kernel, the thread is the reason why no ticks come.
  */
 
-#define IDLE_TICKS 32u /* fewer interrupts do not show whether the CPU gets any while it works */
-/* the number N: interrupts come only while the CPU idles if at most one in N came while it did not idle */
-#define IDLE_PART 64u
-#define FRAMES	  6u /* maximum number of frames that are listed */
+#define FRAMES 6u /* maximum number of frames that are listed */
 
 /*
  * Returns the thread that keeps the CPU: the thread runs, all late sleepers became late after it began to
@@ -215,8 +212,7 @@ static const struct why_thread *keeper(const struct why_evidence *evidence, cons
 	if (!runs || runs->idle || why_idles(evidence, cpu) || !cpu->has_registers ||
 	    why_side_of_cpu(evidence, cpu) != WHY_SIDE_KERNEL || !runs->has_holder ||
 	    runs->holder.state != KTRX_THREAD_RUNNING || runs->holder.cpu != cpu->number ||
-	    runs->holder.state_stamp == 0 || cpu->interrupts.entered < IDLE_TICKS ||
-	    cpu->interrupts.working > cpu->interrupts.entered / IDLE_PART)
+	    runs->holder.state_stamp == 0 || !why_interrupts_only_idle(cpu))
 		return NULL;
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (is_late(evidence, cpu, &evidence->thread[n]) &&

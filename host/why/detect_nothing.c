@@ -180,6 +180,17 @@ static void say_enabled(const struct why_evidence *evidence, const struct why_cp
 		finding->base.advice,
 		"if this kernel does not stop the tick of a CPU that runs a single thread, the timer of CPU "
 		"%" PRIu32 " has stopped",
+	if (why_interrupts_only_idle(cpu)) {
+		finding_evidence(&finding->base,
+				 "CPU %" PRIu32 " took interrupts only while it idled: perhaps no timer "
+				 "interrupts its threads",
+				 cpu->number);
+		finding_say(
+			finding->base.advice,
+			"take another trace later: if this thread still runs, it never gives up CPU %" PRIu32,
+			cpu->number);
+		return;
+	}
 		cpu->number);
 }
 

@@ -67,6 +67,11 @@ bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cp
  */
 bool why_works_without_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
+ * Returns whether the CPU took interrupts only while it idled, as far as events show: the kernel may program
+ * its timer only while the CPU idles, so that no tick interrupts its threads.
+ */
+bool why_interrupts_only_idle(const struct why_cpu *cpu);
+/*
  * Adds a line for each CPU that does not idle, and for which why_is_silent() and why_works_without_ticks()
  * return true.
  */

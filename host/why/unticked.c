@@ -20,6 +20,9 @@
 /* the number N: a CPU works if it runs threads for at least 1/N of the time window */
 #define WORKED_PART 10u
 #define LATE_MS	    1000u /* time in ms: a thread that is runnable for longer should have run */
+#define IDLE_TICKS  32u	  /* fewer interrupts do not show whether the CPU gets any while it works */
+/* the number N: interrupts come only while the CPU idles if at most one in N came while it did not idle */
+#define IDLE_PART 64u
 
 uint64_t why_active_until(const struct why_cpu *cpu)
 {
@@ -91,6 +94,12 @@ bool why_works_without_ticks(const struct why_evidence *evidence, const struct w
 			 thread->slept_until > cpu->row.heartbeat_stamp + why_ms(evidence, QUIET_MS);
 	}
 	return ended;
+}
+
+bool why_interrupts_only_idle(const struct why_cpu *cpu)
+{
+	return cpu->interrupts.entered >= IDLE_TICKS &&
+	       cpu->interrupts.working <= cpu->interrupts.entered / IDLE_PART;
 }
 
 /* Returns whether the CPU has taken an interrupt with this number, as far as events show. */

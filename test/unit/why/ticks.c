@@ -259,6 +259,30 @@ static void missing_ticks_of_a_program_are_unknown(void **state)
 }
 
 /*
+ * CPU 1 took interrupts only while it idled, and now runs a thread of the kernel: in a kernel that programs
+ * its timer only while a CPU idles, no tick has to come.
+ */
+static void thread_without_ticks_may_keep_the_cpu(void **state)
+{
+	(void)state;
+	script_cpu(0)->heartbeats = LAST / (10 * MS);
+	script_cpu(0)->heartbeat_stamp = script_cpu(0)->now = LAST;
+	script_info()->machine = EM_X86_64;
+	for (uint64_t stamp = 10 * MS; stamp <= 1000 * MS; stamp += 10 * MS) {
+		script_event(IRQ, stamp, 1, 0, V(0), HIGH)->context = KTRX_CONTEXT_INTERRUPT;
+		script_cpu(1)->heartbeats++;
+		script_cpu(1)->heartbeat_stamp = script_cpu(1)->now = stamp;
+	}
+	script_event(OTHER, 1005 * MS, 1, WORKER);
+	script_cpu(1)->thread = WORKER;
+	script_sort();
+	script_info()->registers = "cpu 1 pc=ffffffff80100087 sp=2000 flags=216 cs=8\n";
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("CPU 1 took interrupts only while it idled: perhaps no timer interrupts its threads");
+	why_says("take another trace later: if this thread still runs, it never gives up CPU 1");
+}
+
+/*
  * The kernel disabled interrupts on CPU 1, and then nothing was recorded there. On CPU 0, a program ran; the
  * argument is the timestamp of its last tick.
  */
@@ -324,6 +348,7 @@ int main(void)
 		TEST(program_with_interrupts_disabled_shows_no_dead_timer),
 		TEST(program_that_is_interrupted_is_not_reported),
 		TEST(missing_ticks_of_a_program_are_unknown),
+		TEST(thread_without_ticks_may_keep_the_cpu),
 		TEST(stop_of_one_cpu_is_likely),
 		TEST(stop_of_all_cpus_is_possible),
 		TEST(later_stop_of_another_cpu_is_no_stop_of_the_machine),
