@@ -78,6 +78,10 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 			    "the trace's memory was overwritten: the descriptions of %" PRIu32 " of %" PRIu32
 			    " rings are invalid, so nothing is concluded",
 			    evidence->info->unusable, evidence->info->rings);
+	else if (why_is_overwritten(evidence))
+		finding_say(finding->base.what,
+			    "the trace's memory was overwritten: its table of rings is empty, so nothing is "
+			    "concluded");
 	else if (evidence->info->form == KTREAD_FORM_PROCESSES)
 		finding_say(finding->base.what,
 			    "a process trace shows what processes do, not what the machine does");
@@ -129,7 +133,7 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 /* Returns whether the run ended as a run without a problem does, and all of its trace is there. */
 static bool ended_well(const struct why_evidence *evidence)
 {
-	if (evidence->info->unusable || evidence->cut || is_empty(evidence) || why_misnumbered(evidence))
+	if (why_is_overwritten(evidence) || evidence->cut || is_empty(evidence) || why_misnumbered(evidence))
 		return false;
 	return why_ended_well(evidence) || (evidence->info->outcome == KTRX_OUTCOME_RUNNING &&
 					    strcmp(evidence->ended, "clean exit") == 0);
@@ -176,10 +180,6 @@ static void say_enabled(const struct why_evidence *evidence, const struct why_cp
 	finding_evidence(&finding->base, "interrupts are enabled there, as its registers show: %s runs at %s",
 			 why_say_running(evidence, cpu, runs, sizeof(runs)),
 			 why_say_place(evidence, cpu->pc, place, sizeof(place)));
-	finding_say(
-		finding->base.advice,
-		"if this kernel does not stop the tick of a CPU that runs a single thread, the timer of CPU "
-		"%" PRIu32 " has stopped",
 	if (why_interrupts_only_idle(cpu)) {
 		finding_evidence(&finding->base,
 				 "CPU %" PRIu32 " took interrupts only while it idled: perhaps no timer "
@@ -191,6 +191,10 @@ static void say_enabled(const struct why_evidence *evidence, const struct why_cp
 			cpu->number);
 		return;
 	}
+	finding_say(
+		finding->base.advice,
+		"if this kernel does not stop the tick of a CPU that runs a single thread, the timer of CPU "
+		"%" PRIu32 " has stopped",
 		cpu->number);
 }
 
@@ -219,7 +223,7 @@ int why_detect_nothing(const struct why_evidence *evidence, struct why_findings 
 	finding->base.partial =
 		*why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks)) || evidence->cut;
 	say_what(evidence, finding);
-	if (evidence->info->unusable)
+	if (why_is_overwritten(evidence))
 		finding_say(finding->base.advice,
 			    "protect that memory with a guard page below each stack, or map it nowhere else");
 	else if (evidence->cut)

@@ -240,6 +240,15 @@ static bool was_halted(const struct why_evidence *evidence)
 	return evidence->stalled || evidence->info->form == KTREAD_FORM_CORE;
 }
 
+bool why_is_overwritten(const struct why_evidence *evidence)
+{
+	const struct ktread_info *info = evidence->info;
+	const bool memory = info->form == KTREAD_FORM_V2 || info->form == KTREAD_FORM_RAM ||
+			    info->form == KTREAD_FORM_CORE;
+
+	return info->unusable || (memory && info->version == 2 && info->rings == 0);
+}
+
 static int read_all(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;
@@ -253,7 +262,7 @@ static int read_all(struct why_reader *reader)
 	why_note(evidence);
 	error = why_registers(evidence);
 	if (!error)
-		error = evidence->info->unusable ? 0 : why_tables(reader);
+		error = why_is_overwritten(evidence) ? 0 : why_tables(reader);
 	if (!error)
 		error = why_survey(reader);
 	evidence->halted = was_halted(evidence);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Tests what `ktrace why` concludes if CPUs record under wrong numbers, if the kernel did not initialise ktrace,
- * and if the run ended well.
+ * if it has overwritten the table of rings, and if the run ended well.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -164,6 +164,19 @@ static void run_that_failed_did_not_end_well(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 }
 
+/* A stack overflow has overwritten the root. The rows of the kernel's tables contain parts of stack frames. */
+static void trace_without_rings_was_overwritten(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_cpu_beats(0, 100, 1000 * MS);
+	why_thread_row(5, "worker", KTRX_THREAD_WAITING, 0);
+	script_info()->rings = 0;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("the trace's memory was overwritten: its table of rings is empty, so nothing is concluded");
+	why_says("protect that memory with a guard page");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
 
 int main(void)
@@ -181,6 +194,7 @@ int main(void)
 		TEST(rings_of_cpus_show_that_init_was_called),
 		TEST(run_that_ended_well_is_not_suspicious),
 		TEST(run_that_failed_did_not_end_well),
+		TEST(trace_without_rings_was_overwritten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
