@@ -4,6 +4,7 @@
  * idle and has no heartbeat makes no progress.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "analyze/note.h"
 #include "why/finding.h"
@@ -492,6 +493,15 @@ static void say_open_waits(const struct why_evidence *evidence, const struct hea
 		finding_say(finding->base.advice, "%s", say_open(evidence, health, open, text, sizeof(text)));
 }
 
+/* Adds a line if the guest powered off, and the kernel did not record why. */
+static void say_silent_end(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	if (evidence->info->outcome == KTRX_OUTCOME_RUNNING &&
+	    strcmp(evidence->ended, "the guest powered off") == 0)
+		finding_evidence(&finding->base, "then the guest powered off, without ktrace_exit() or "
+						 "ktrace_panic(): perhaps it failed");
+}
+
 static int report_busy(const struct why_evidence *evidence, struct why_findings *findings,
 		       const struct health *health, unsigned busy, const struct why_untimed_list *list)
 {
@@ -518,6 +528,7 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 			why_say_ticks(evidence, health->longest, longest, sizeof(longest)));
 	finding_evidence(&finding->base, "%" PRIu64 " switch%s; %s", health->switches,
 			 health->switches == 1 ? "" : "es", runnable);
+	say_silent_end(evidence, finding);
 	say_stopped(evidence, finding);
 	say_mistakes(evidence, finding);
 	why_finding_without_ticks(finding, evidence);

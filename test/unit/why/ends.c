@@ -85,6 +85,19 @@ static void registers_show_stack_overflow(void **state)
 	why_says("called from 0x100050, at least 3 times");
 }
 
+/* The kernel may have powered the machine off after a failed assertion. */
+static void power_off_without_a_reason_is_reported(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 1000 * MS, 1, WORKER, KERNEL);
+	why_runs_on(1, 1000 * MS, IDLE1, WORKER);
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_info()->note = "ended: the guest powered off\n";
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	why_says("then the guest powered off, without ktrace_exit() or ktrace_panic(): perhaps it failed");
+}
+
 static void a_reset(uint16_t machine)
 {
 	script_info()->machine = machine;
@@ -231,6 +244,7 @@ int main(void)
 		TEST(null_function_pointer_is_recognized_before_a_stop),
 		TEST(message_shows_stack_overflow),
 		TEST(registers_show_stack_overflow),
+		TEST(power_off_without_a_reason_is_reported),
 		TEST(unreported_reset_is_triple_fault),
 		TEST(stack_overflow_explains_triple_fault),
 		TEST(possible_stack_overflow_explains_no_triple_fault),
