@@ -11,6 +11,7 @@
 
 #include "analyze/order.h"
 #include "why/evidence_state.h"
+#include "why/numbers.h"
 #include "why/pulse.h"
 #include "why/untimed.h"
 
@@ -238,15 +239,6 @@ static bool was_halted(const struct why_evidence *evidence)
 		if (evidence->cpu[n].has_registers)
 			return true;
 	return evidence->stalled || evidence->info->form == KTREAD_FORM_CORE;
-}
-
-bool why_is_overwritten(const struct why_evidence *evidence)
-{
-	const struct ktread_info *info = evidence->info;
-	const bool memory = info->form == KTREAD_FORM_V2 || info->form == KTREAD_FORM_RAM ||
-			    info->form == KTREAD_FORM_CORE;
-
-	return info->unusable || (memory && info->version == 2 && info->rings == 0);
 }
 
 static int read_all(struct why_reader *reader)

@@ -556,11 +556,6 @@ struct why_evidence {
 int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, struct symbols *symbols);
 void why_evidence_free(struct why_evidence *evidence);
 /*
- * Returns whether the kernel has overwritten the trace's memory, so that nothing in the kernel's tables can be
- * trusted: the descriptions of rings are invalid, or there is no ring although each kernel has a boot ring.
- */
-bool why_is_overwritten(const struct why_evidence *evidence);
-/*
  * Adds the lock orders of an earlier trace. `number` is the number of that trace (earlier traces count from
  * 1). A lock of the earlier trace and a lock of this trace are the same lock if they have the same name. If
  * they have no names, they are the same lock if they have the same address and both traces are from the same

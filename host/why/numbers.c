@@ -13,6 +13,15 @@ static bool any_online(const struct why_evidence *evidence)
 	return false;
 }
 
+bool why_is_overwritten(const struct why_evidence *evidence)
+{
+	const struct ktread_info *info = evidence->info;
+	const bool memory = info->form == KTREAD_FORM_V2 || info->form == KTREAD_FORM_RAM ||
+			    info->form == KTREAD_FORM_CORE;
+
+	return info->unusable || (memory && info->version == 2 && info->rings == 0);
+}
+
 const struct why_cpu *why_misnumbered(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus && any_online(evidence); n++) {

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * CPUs whose events and state a trace may attribute to another CPU, because the kernel's port reports a wrong
- * number. Conclusions about CPUs and threads of such a trace prove nothing. The usual cause is a library that
- * was compiled before the kernel had a ktrace_port.h: it treats every CPU as CPU 0.
+ * Traces that prove nothing, because the kernel has overwritten the trace's memory, or because the trace may
+ * attribute events and state of a CPU to another CPU: the kernel's port reports a wrong number. Conclusions
+ * about CPUs and threads of such a trace prove nothing. The usual cause is a library that was compiled before
+ * the kernel had a ktrace_port.h: it treats every CPU as CPU 0.
  */
 #ifndef WHY_NUMBERS_H
 #define WHY_NUMBERS_H
 
 #include "why/evidence.h"
 
+/*
+ * Returns whether the kernel has overwritten the trace's memory, so that nothing in the kernel's tables can
+ * be trusted: the descriptions of rings are invalid, or there is no ring although each kernel has a boot
+ * ring.
+ */
+bool why_is_overwritten(const struct why_evidence *evidence);
 /*
  * Returns the first CPU that never recorded although it ran: ktrace_cpu_online() failed for it because the
  * port reported another CPU, or a lock was waited for that this CPU held. Returns NULL if there is none. CPUs
