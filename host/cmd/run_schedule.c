@@ -44,7 +44,8 @@ const char *run_schedule_set_noise(void *to, const char *value, const struct opt
 	if (trace_parse_time(value, &noise->mean) == 0 && noise->mean > 0 &&
 	    noise->mean <= RUN_SCHEDULE_NOISE_MOST)
 		return NULL;
-	return "is not " CAPTURE_NOISES ", a time from 1ns to 1s, or both with a comma, such as hooks,20us";
+	return "is not " CAPTURE_NOISES
+	       ", or a time from 1ns to 1s, or a word and a time, such as hooks,20us";
 }
 
 void run_schedule_describe_noise(const struct schedule_noise *noise, char *text, size_t size)

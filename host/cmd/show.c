@@ -262,8 +262,8 @@ static int check_command(const struct show *show)
 		      "--elf or --subtract-cost";
 	else if (show->follow && (hex || show->json || show->subtract || show->settings || show->registers ||
 				  show->svg || show->args.since || show->args.until))
-		why = "--follow shows lines as they arrive: it can be combined only with --limit, --elf, "
-		      "--frequency, --machine, --calls and filters other than times";
+		why = "--follow shows lines as they arrive: it cannot be combined with --json, --hex, --svg, "
+		      "--settings, --registers, --subtract-cost, --since or --until";
 	else if (hex && (timed || show->json || show->ids))
 		why = "--hex shows slots as they are: it cannot be combined with --json, --ids, "
 		      "--elf or --subtract-cost";

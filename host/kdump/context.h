@@ -251,7 +251,10 @@ char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, b
 
 /* Prints data that a process read or wrote, in lines below its record, as the BSDs' kdump does. */
 
-/* Writes text in quotation marks, made visible, with line breaks at `columns`. */
+/*
+ * Writes text in quotation marks. Writes characters that cannot be printed as escapes. Breaks lines at
+ * `columns`.
+ */
 void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
 /* Writes offsets, hexadecimal digits and text. */
 void kdump_data_hex(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);

@@ -11,7 +11,7 @@
 #include "why/pulse.h"
 
 #define LEAST_MS 50u /* time in ms: waits that are shorter than this are normal */
-/* time in ms: a thread that waits for a lock and spins or yields may keep its CPU for less than this */
+/* minimum time in ms for which a thread that waits for a lock has kept its CPU by spinning or yielding */
 #define KEEPS_MS 1000u
 /* maximum length of a chain of threads in which each thread waits for a lock that the next thread holds */
 #define CHAIN 64u

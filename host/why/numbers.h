@@ -17,9 +17,9 @@
  */
 bool why_is_overwritten(const struct why_evidence *evidence);
 /*
- * Returns the first CPU that never recorded although it ran: ktrace_cpu_online() failed for it because the
- * port reported another CPU, or a lock was waited for that this CPU held. Returns NULL if there is none. CPUs
- * that the kernel has not started, or that have recorded something, do not count.
+ * Returns the first CPU that never recorded although it ran. It ran if ktrace_cpu_online() failed for it
+ * because the port reported another CPU, or if a lock was waited for that this CPU held. Returns NULL if
+ * there is none. CPUs that the kernel has not started, or that have recorded something, do not count.
  */
 const struct why_cpu *why_misnumbered(const struct why_evidence *evidence);
 /*

@@ -99,7 +99,7 @@ enum pt_cpuid_word { PT_EAX, PT_EBX, PT_ECX, PT_EDX };
  * divides the buffer into regions.
  */
 
-/* Features of the CPUs, all from CPUID. */
+/* Features of the CPUs. All but `nominal` are from CPUID. */
 struct ktrace_hwt_pt {
 	uint64_t cr3_filter;
 	uint64_t psb_and_cycles; /* nonzero: PSBFreq, CYC packets and STATUS.PacketByteCnt exist */

@@ -85,7 +85,7 @@ for value in 1 1, ,1 0,7 x,7 1,x 1,-7 1,9223372036854775808 1,2,3; do
 	reports 2 "invalid value for --then: '$value' (TIME,SEED, such as 1.5,7)" ktrace run --seed 7 --then $value -- true
 done
 for value in 0 1001ms x hook hooks, hooks,0 timers,x ,1us; do
-	wrong="--noise: '$value' is not timers|hooks|both, a time from 1ns to 1s, or both with a comma"
+	wrong="--noise: '$value' is not timers|hooks|both, or a time from 1ns to 1s, or a word and a time"
 	reports 2 "$wrong" ktrace run --seed 7 --noise $value -- true
 	reports 2 "$wrong" ktrace hunt --noise $value -- true
 done

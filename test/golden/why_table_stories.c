@@ -15,7 +15,7 @@
 
 #define CROWD 20u /* id of the first of the threads that fill the table */
 
-/* Lets threads go to sleep for an hour until each entry of the table belongs to a thread. */
+/* Fills the table: adds threads that sleep for an hour until each entry belongs to a thread. */
 static void fill_table(void)
 {
 	const uint32_t rest = ktrace_state.holders - FAKE_CPUS; /* the idle threads already have entries */

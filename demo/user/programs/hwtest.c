@@ -420,8 +420,8 @@ static void check_attach(void)
 }
 
 /*
- * Checks that no trace data is recorded, and that no error occurs, if no code in the traced address range
- * runs.
+ * Checks that no branches are recorded, which is less than a page of trace data, if no code in the traced
+ * address range runs. Also checks that an empty range and too many ranges are refused.
  */
 static void check_empty_range(void)
 {

@@ -146,8 +146,10 @@ static void states_end_at_gaps_of_other_cpus(void **state)
 	perfetto_expect_none("timestamp=2101 generic_kernel_task_state_event");
 }
 
-/* A runnable thread may run while switches are not recorded. Its state ends on a CPU that the machine
- * does not have. */
+/*
+ * A runnable thread may run while switches are not recorded. To end its state, the export switches away from it on
+ * a CPU that the machine does not have.
+ */
 static void switches_that_are_off_end_states(void **state)
 {
 	(void)state;
