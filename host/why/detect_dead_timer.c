@@ -407,7 +407,7 @@ static int look_at_all(const struct why_evidence *evidence, struct why_findings 
 
 	if (!cpu || why_ms(evidence, QUIET_MS) == 0 ||
 	    why_silence(evidence, cpu) < why_ms(evidence, QUIET_MS) || !why_has_stopped(evidence, cpu) ||
-	    why_lacks_eoi(cpu) || has_another_reason(evidence, cpu) ||
+	    why_lacks_eoi(evidence, cpu) || has_another_reason(evidence, cpu) ||
 	    may_follow_another_stop(evidence, cpu) || count_oversleepers(evidence) < OVERSLEEPS)
 		return 0;
 	return found_all(evidence, findings, cpu);
@@ -572,7 +572,7 @@ int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findin
 	for (uint32_t n = 0; n < evidence->cpus && !error; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
-		if (!why_has_stopped(evidence, cpu) || why_lacks_eoi(cpu) ||
+		if (!why_has_stopped(evidence, cpu) || why_lacks_eoi(evidence, cpu) ||
 		    has_another_reason(evidence, cpu) || !is_tick_overdue(evidence, cpu) ||
 		    late_sleepers(evidence, cpu) == 0)
 			continue;

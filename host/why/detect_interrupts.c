@@ -503,18 +503,11 @@ static void say_unended(const struct why_evidence *evidence, const struct why_cp
 static int look_at(const struct why_evidence *evidence, struct why_findings *findings,
 		   const struct why_cpu *cpu)
 {
-	struct why_irq_kind earlier = counts_before_newest(&cpu->interrupts);
 	enum finding_certainty certain = takes_interrupts(cpu) ? FINDING_CERTAIN : FINDING_LIKELY;
 	struct why_finding *finding;
 
-	if (!why_has_stopped(evidence, cpu) || !why_lacks_eoi(cpu) ||
+	if (!why_has_stopped(evidence, cpu) || !why_lacks_eoi(evidence, cpu) ||
 	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
-		return 0;
-	/*
-	 * If earlier interrupts with this number had no EOI either, there is no finding: these interrupts
-	 * need no EOI, as spurious interrupts do not, or the kernel does not record every EOI.
-	 */
-	if (earlier.entered > earlier.ended + 1)
 		return 0;
 	finding = why_finding_new(findings, WHY_MISSING_EOI, certain);
 	if (!finding)

@@ -360,16 +360,6 @@ const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence)
 	return NULL;
 }
 
-bool why_lacks_eoi(const struct why_cpu *cpu)
-{
-	const struct why_interrupts *interrupts = &cpu->interrupts;
-
-	if (interrupts->entered)
-		return interrupts->ended > 0 && interrupts->left && !interrupts->over;
-	return cpu->has_row && cpu->row.hooks & KTRX_HOOK_EOI && cpu->row.nesting == 0 &&
-	       cpu->row.irqs == cpu->row.eois + 1 && cpu->row.irq != cpu->row.eoi;
-}
-
 static void add_place(struct why_places *places, uint64_t pc)
 {
 	if (places->count == 0 || pc < places->lowest)

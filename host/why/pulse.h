@@ -236,9 +236,9 @@ const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence);
 
 /*
  * Returns whether the handler of the newest interrupt has returned without an EOI, although the kernel
- * records EOIs.
+ * records EOIs, and this interrupt may need one.
  */
-bool why_lacks_eoi(const struct why_cpu *cpu);
+bool why_lacks_eoi(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /* Places in the code at which interrupts interrupted a thread. */
 struct why_places {

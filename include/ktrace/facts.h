@@ -336,8 +336,7 @@ KTRACE_INLINE void ktrace_interrupt_exit(uint32_t irq)
 }
 
 /*
- * Record irq.enter and irq.exit without updating the state. Use them for interrupts that need no
- * end-of-interrupt command to the controller, such as an NMI.
+ * Record irq.enter and irq.exit without updating the state. Use them for NMIs.
  */
 KTRACE_INLINE void ktrace_nmi_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {

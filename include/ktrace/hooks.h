@@ -113,8 +113,9 @@ KTRACE_HOOK(ktrace_thread_priority, uint32_t thread, uint8_t priority)
 
 /*
  * Report interrupts. Call ktrace_irq_enter() at the beginning of a handler, and ktrace_irq_exit() at its end,
- * but before a context switch there. Call ktrace_irq_eoi() when the interrupt is ended at the controller. Do
- * not use these for interrupts without an end at the controller, such as NMIs.
+ * but before a context switch there. Call ktrace_irq_eoi() when the interrupt is ended at the controller. An
+ * interrupt that has no end at the controller, such as that of RISC-V's timer, needs no ktrace_irq_eoi(). Do
+ * not use these for NMIs.
  */
 KTRACE_HOOK(ktrace_irq_enter, uint32_t irq)
 KTRACE_HOOK(ktrace_irq_exit, uint32_t irq)

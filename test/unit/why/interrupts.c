@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about interrupts without an EOI, interrupt storms, timers that have stopped, and interrupts
- * that are disabled for long.
+ * Tests findings about interrupt storms, timers that have stopped, and interrupts that are disabled for long.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,69 +17,6 @@
 #include "unit/support/why_support.h"
 
 enum { BLOCK = FAULT + 1, WAKE };
-
-/* ---- Interrupts without an EOI -------------------------------------------------------------------- */
-
-static void disk_never_ends(enum eoi_time usually)
-{
-	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
-	for (uint64_t n = 1; n <= 5; n++) {
-		why_tick(n * 10 * MS, 1, IDLE1, KERNEL);
-		why_interrupt(n * 10 * MS + MS, 1, IDLE1, DEVICE, KERNEL + 8, usually);
-	}
-	why_interrupt(60 * MS, 1, IDLE1, DEVICE, KERNEL + 8, NEVER);
-}
-
-static void interrupt_without_eoi_is_reported(void **state)
-{
-	(void)state;
-	disk_never_ends(EARLY);
-	assert_int_equal(why_judge()->verdict, WHY_MISSING_EOI);
-	assert_true(why_judge()->actor[0].exact);
-	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
-	why_says("CPU 1 gets no more interrupts: no EOI was sent for interrupt 4 (disk)");
-	why_says("it interrupted thread 2 (idle/1) at 0x100008");
-	why_says("came 5 times there, with 5 EOIs");
-}
-
-static void missing_eoi_is_found_if_earlier_ones_were_late(void **state)
-{
-	(void)state;
-	disk_never_ends(LATE);
-	assert_int_equal(why_count(WHY_MISSING_EOI), 1);
-}
-
-static void interrupt_that_needs_no_eoi_is_not_reported(void **state)
-{
-	(void)state;
-	disk_never_ends(NEVER);
-	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
-}
-
-static void eoi_is_not_missing_if_interrupts_follow(void **state)
-{
-	(void)state;
-	disk_never_ends(EARLY);
-	why_ticks(70 * MS, 1000 * MS, 1, IDLE1, KERNEL);
-	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
-}
-
-static void eoi_is_not_missing_with_interrupts_disabled(void **state)
-{
-	(void)state;
-	disk_never_ends(EARLY);
-	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
-	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
-}
-
-/* Slots were lost right before the last interrupt, and its EOI may be in one of them. */
-static void eoi_may_be_lost_in_gap(void **state)
-{
-	(void)state;
-	disk_never_ends(EARLY);
-	script_event(OTHER, 70 * MS, 1, IDLE1)->lost = 10;
-	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
-}
 
 /* ---- Interrupt storms ---------------------------------------------------------------------------- */
 
@@ -559,12 +495,6 @@ static void interrupts_that_stay_disabled_are_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(interrupt_without_eoi_is_reported),
-		TEST(missing_eoi_is_found_if_earlier_ones_were_late),
-		TEST(interrupt_that_needs_no_eoi_is_not_reported),
-		TEST(eoi_is_not_missing_if_interrupts_follow),
-		TEST(eoi_is_not_missing_with_interrupts_disabled),
-		TEST(eoi_may_be_lost_in_gap),
 		TEST(repeated_interrupt_is_storm),
 		TEST(storm_is_found_in_small_ring),
 		TEST(storm_between_ticks_is_found_after_gap),
