@@ -20,8 +20,8 @@ static bool is_empty(const struct why_evidence *evidence)
 }
 
 /*
- * Returns the first CPU that is still starting. Such a CPU runs its idle thread and does not idle yet.
- * Returns NULL if there is none.
+ * Returns the first CPU that runs its idle thread and does not idle. Such a CPU is still starting, if it has
+ * not run other threads. Returns NULL if there is none.
  */
 static const struct why_cpu *starting_cpu(const struct why_evidence *evidence)
 {
@@ -116,6 +116,13 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 	else if (starts && !evidence->switched)
 		finding_say(finding->base.what, "no CPU has switched threads yet: "
 						"the machine is still booting, or stopped while it booted");
+	else if (starts && why_has_run_threads(starts))
+		finding_say(finding->base.what,
+			    "CPU %" PRIu32
+			    " has run no thread for %s, and is not in idle mode, for an unknown reason",
+			    starts->number,
+			    why_say_ticks(evidence, why_age(evidence, starts->row.switch_stamp), silence,
+					  sizeof(silence)));
 	else if (starts)
 		finding_say(finding->base.what,
 			    "CPU %" PRIu32 " has neither idled nor run a thread yet, for an unknown reason",

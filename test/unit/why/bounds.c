@@ -209,6 +209,47 @@ static void cpu_whose_stack_is_unknown_is_not_offline(void **state)
 	assert_null(strstr(why_text(), "offline"));
 }
 
+/*
+ * CPU 0 switches between the worker and its scheduler, which is its idle thread, until `end`, and is then in
+ * the scheduler. It has not been in idle mode since the beginning. CPU 1 idles.
+ */
+static void schedules_until(uint64_t end)
+{
+	struct ktrx_cpu *row = script_cpu(0);
+
+	script_cpu(1)->mode = KTRX_MODE_IDLE;
+	for (uint64_t stamp = 500 * MS; stamp < end; stamp += 10 * MS) {
+		script_event(SWITCH, stamp, 0, IDLE0, V(IDLE0), V(WORKER), V(0));
+		script_event(SWITCH, stamp + 9 * MS, 0, WORKER, V(WORKER), V(IDLE0), V(0));
+		row->switches += 2;
+		row->switch_stamp = row->now = stamp + 9 * MS;
+	}
+	ticks(0, IDLE0, 500 * MS, LAST);
+	row->thread = IDLE0;
+	row->mode_stamp = 400 * MS;
+	worker->cpu = 0;
+	worker->state = KTRX_THREAD_RUNNABLE;
+	worker->state_stamp = row->switch_stamp;
+}
+
+static void cpu_that_looks_for_the_next_thread_is_not_starting(void **state)
+{
+	(void)state;
+	schedules_until(LAST);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+}
+
+static void cpu_that_has_run_threads_is_not_said_to_have_run_none(void **state)
+{
+	(void)state;
+	schedules_until(5000 * MS);
+	worker->state = KTRX_THREAD_WAITING;
+	worker->wait = KTRX_WAIT_EVENT;
+	worker->wait_stamp = worker->state_stamp;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("CPU 0 has run no thread for 5.00 s, and is not in idle mode");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
@@ -225,6 +266,8 @@ int main(void)
 		TEST(cpu_in_kernel_code_is_not_offline),
 		TEST(cpu_without_stack_is_offline),
 		TEST(cpu_whose_stack_is_unknown_is_not_offline),
+		TEST(cpu_that_looks_for_the_next_thread_is_not_starting),
+		TEST(cpu_that_has_run_threads_is_not_said_to_have_run_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
