@@ -209,20 +209,26 @@ static void extend(struct why_evidence *evidence, uint64_t stamp)
 static void measure(struct why_evidence *evidence)
 {
 	const uint64_t newest = evidence->end;
-	uint64_t all, end = newest;
+	uint64_t all, observed = newest, end = newest;
 
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
 		evidence->end = newest;
 		if (cpu->has_row)
-			extend(evidence, cpu->row.now);
-		if (cpu->has_row)
 			extend(evidence, cpu->row.heartbeat_stamp);
+		observed = evidence->end > observed ? evidence->end : observed;
+		if (cpu->has_row)
+			extend(evidence, cpu->row.now);
 		end = evidence->end > end ? evidence->end : end;
 	}
 	evidence->alive = end;
-	evidence->end = end + why_silent_ticks(evidence);
+	/*
+	 * The host observes events and heartbeats. Hooks that record no event may store timestamps in the
+	 * time that the host counts as silent.
+	 */
+	evidence->end = (observed ? observed : end) + why_silent_ticks(evidence);
+	evidence->end = evidence->end > end ? evidence->end : end;
 	all = evidence->end - evidence->first;
 	evidence->window = evidence->info->frequency && evidence->info->frequency < all
 				   ? evidence->info->frequency

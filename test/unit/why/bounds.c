@@ -250,6 +250,22 @@ static void cpu_that_has_run_threads_is_not_said_to_have_run_none(void **state)
 	why_says("CPU 0 has run no thread for 5.00 s, and is not in idle mode");
 }
 
+/*
+ * The host sees events and heartbeats. Hooks that record no event may have stored timestamps while the host
+ * counted the time as silent.
+ */
+static void silence_begins_at_the_newest_event_or_heartbeat(void **state)
+{
+	(void)state;
+	script_event(OTHER, 100 * MS, 0, 0);
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	script_cpu(0)->heartbeat_stamp = 200 * MS;
+	script_cpu(0)->now = 3100 * MS;
+	script_info()->note = "silent: 3 s\n";
+	assert_int_equal(why_evidence_of_script()->alive, 3100 * MS);
+	assert_int_equal(why_evidence_of_script()->end, 3200 * MS);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
@@ -268,6 +284,7 @@ int main(void)
 		TEST(cpu_whose_stack_is_unknown_is_not_offline),
 		TEST(cpu_that_looks_for_the_next_thread_is_not_starting),
 		TEST(cpu_that_has_run_threads_is_not_said_to_have_run_none),
+		TEST(silence_begins_at_the_newest_event_or_heartbeat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
