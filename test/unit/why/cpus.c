@@ -66,6 +66,7 @@ static void kernel_thread_in_small_loop_spins(void **state)
 	why_spins_at(KERNEL + 4, KERNEL + 16);
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
 	why_says("thread 5 (worker) spins in the kernel on CPU 1, at 0x100010");
+	why_says("a computation, or a loop that polls for input, looks the same while it lasts");
 }
 
 static void spin_begins_after_gap(void **state)
