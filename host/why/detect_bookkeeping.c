@@ -36,6 +36,16 @@ static bool any_cpu_idles(const struct why_evidence *evidence)
 	return false;
 }
 
+/*
+ * Returns whether the CPU has run other threads instead of this one. If the CPU is between two threads, the
+ * other threads are unknown, and their priorities may be higher.
+ */
+static bool passes_over(const struct why_evidence *evidence, const struct why_turn *turn)
+{
+	return why_runs_work(evidence, turn->cpu) || (why_is_between_threads(evidence, turn->cpu) &&
+						      turn->others_ran && !turn->thread->holder.priority);
+}
+
 static enum doubt doubt_of(const struct why_evidence *evidence, const struct why_turn *turn)
 {
 	const struct why_cpu *cpu = turn->cpu;
@@ -52,8 +62,8 @@ static enum doubt doubt_of(const struct why_evidence *evidence, const struct why
 		return ON_ABSENT;
 	if (why_idles(evidence, cpu))
 		return ON_IDLE;
-	return why_runs_work(evidence, cpu) && !why_turn_is_explained(evidence, turn, &runs) ? PASSED_OVER
-											     : NO_DOUBT;
+	return passes_over(evidence, turn) && !why_turn_is_explained(evidence, turn, &runs) ? PASSED_OVER
+											    : NO_DOUBT;
 }
 
 /*

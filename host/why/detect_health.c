@@ -32,7 +32,7 @@ struct health {
 	uint32_t cpus;	 /* number of CPUs that are online or have events */
 	uint32_t idle;	 /* number of CPUs that idle at the end */
 	uint32_t silent; /* number of CPUs that spin, or that do not idle and have no heartbeat */
-	/* number of CPUs that are still starting, or that may or may not idle */
+	/* number of CPUs that are still starting, may or may not idle, or may pass over a thread */
 	uint32_t unknown;
 	uint64_t switches; /* number of context switches of all CPUs within the time window */
 	/* the fraction (0 to 1) of the recorded time in which a CPU ran threads, summed over all CPUs */
@@ -158,7 +158,8 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 		health->idle++;
 	else if (why_is_silent(evidence, cpu) && !why_works_without_ticks(evidence, cpu))
 		health->silent++;
-	else if (!why_runs_work(evidence, cpu))
+	else if (!why_runs_work(evidence, cpu) &&
+		 !(why_is_between_threads(evidence, cpu) && health->longest <= why_ms(evidence, LATE_MS)))
 		health->unknown++;
 	if (!cpu->has_row || cpu->row.mode == KTRX_MODE_UNKNOWN)
 		health->modes_known = false;
@@ -200,10 +201,10 @@ static struct health look(const struct why_evidence *evidence)
 {
 	struct health health = { .reach = evidence->window, .oldest = UINT64_MAX, .modes_known = true };
 
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		look_at_cpu(&health, evidence, &evidence->cpu[n]);
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		look_at_thread(&health, evidence, &evidence->thread[n]);
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		look_at_cpu(&health, evidence, &evidence->cpu[n]);
 	return health;
 }
 

@@ -20,15 +20,16 @@ static bool is_empty(const struct why_evidence *evidence)
 }
 
 /*
- * Returns the first CPU that runs its idle thread and does not idle. Such a CPU is still starting, if it has
- * not run other threads. Returns NULL if there is none.
+ * Returns the first CPU that runs its idle thread, and neither idles nor is about to run another thread. Such
+ * a CPU is still starting if it has not run other threads. Returns NULL if there is none.
  */
 static const struct why_cpu *starting_cpu(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_thread *thread = why_runs(evidence, &evidence->cpu[n]);
 
-		if (thread && thread->idle && !why_idles(evidence, &evidence->cpu[n]))
+		if (thread && thread->idle && !why_idles(evidence, &evidence->cpu[n]) &&
+		    !why_is_between_threads(evidence, &evidence->cpu[n]))
 			return &evidence->cpu[n];
 	}
 	return NULL;

@@ -200,11 +200,6 @@ bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *
 	       thread->holder.state_stamp <= row->mode_stamp;
 }
 
-bool why_has_run_threads(const struct why_cpu *cpu)
-{
-	return cpu->row.switches > 1;
-}
-
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_thread *thread = why_runs(evidence, cpu);
@@ -218,13 +213,11 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 	if (!evidence->idle_recorded)
 		return evidence->switched;
 	/*
-	 * A CPU that has left idle mode or another thread only a moment ago counts as idle: it may be looking
-	 * for a runnable thread. While a CPU starts, it switches at most once, to its idle thread.
+	 * A CPU that has left idle mode only a moment ago still counts as idle: it may be looking for a
+	 * runnable thread.
 	 */
 	return cpu->row.mode != KTRX_MODE_UNKNOWN &&
-	       (why_age(evidence, cpu->row.mode_stamp) < why_ms(evidence, MOMENT_MS) ||
-		(why_has_run_threads(cpu) &&
-		 why_age(evidence, cpu->row.switch_stamp) < why_ms(evidence, MOMENT_MS)));
+	       why_age(evidence, cpu->row.mode_stamp) < why_ms(evidence, MOMENT_MS);
 }
 
 bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu)

@@ -154,13 +154,16 @@ bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *
  * Returns whether the CPU idles. Many kernels start a CPU on the thread that later becomes its idle thread.
  * So a CPU that runs its idle thread but is not in idle mode does not count as idle, but as still starting.
  * This applies only if other CPUs have been in idle mode, or if no CPU has switched threads yet.
- *
- * Many schedulers switch to an idle thread, or to thread 0, and from there to the next thread. So a CPU that
- * switched a moment ago counts as idle in this thread, whether or not it is in idle mode.
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /* Returns whether the kernel's table shows that the CPU has left its first thread and another one. */
 bool why_has_run_threads(const struct why_cpu *cpu);
+/*
+ * Returns whether the CPU switched to an idle thread a moment ago, and has run other threads, but is not in
+ * idle mode. Many schedulers switch to an idle thread, or to thread 0, and from there to the next thread.
+ * Such a CPU does not idle: there may be a thread that it is about to run.
+ */
+bool why_is_between_threads(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /* Returns whether the CPU runs the handler of traps, or a function that the handler has called. */
 bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * CPUs that have no heartbeat for long, but make progress: some kernels do not preempt threads, and program
- * their timer only while a CPU idles.
+ * their timer only while a CPU idles. And CPUs that are between two threads.
  */
 #include <inttypes.h>
 
@@ -191,6 +191,21 @@ void why_finding_without_ticks(struct why_finding *finding, const struct why_evi
 					 "its timer does not work",
 					 why_say_beat(evidence, cpu, beat, sizeof(beat)));
 	}
+}
+
+/* While a CPU starts, it switches at most once, to its idle thread. */
+bool why_has_run_threads(const struct why_cpu *cpu)
+{
+	return cpu->row.switches > 1;
+}
+
+bool why_is_between_threads(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *thread = why_runs(evidence, cpu);
+
+	return thread && thread->idle && !why_idles(evidence, cpu) && cpu->row.mode == KTRX_MODE_KERNEL &&
+	       why_has_run_threads(cpu) &&
+	       why_age(evidence, cpu->row.switch_stamp) < why_ms(evidence, MOMENT_MS);
 }
 
 /* Returns whether the CPU has interrupts disabled, and has been silent for long. */

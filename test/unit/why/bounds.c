@@ -250,6 +250,36 @@ static void cpu_that_has_run_threads_is_not_said_to_have_run_none(void **state)
 	why_says("CPU 0 has run no thread for 5.00 s, and is not in idle mode");
 }
 
+/* The scheduler of CPU 0 passes over the client. */
+static struct ktrx_holder *passes_over_client(void)
+{
+	struct ktrx_holder *client = why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNABLE, 0);
+
+	schedules_until(LAST);
+	client->cause = KTRX_CAUSE_WAKE;
+	client->wakes = 1;
+	client->state_stamp = 2000 * MS;
+	return client;
+}
+
+static void cpu_that_looks_for_the_next_thread_does_not_idle(void **state)
+{
+	(void)state;
+	passes_over_client();
+	assert_int_equal(why_judge()->verdict, WHY_BOOKKEEPING);
+	why_says("thread 6 (client) has been runnable for 8.00 s, while CPU 0 ran other threads");
+	why_says("CPU 0   kernel, thread 1 (idle/0)");
+}
+
+/* It is unknown whether the other threads are more urgent than the client. */
+static void cpu_that_looks_for_the_next_thread_may_obey_priorities(void **state)
+{
+	(void)state;
+	passes_over_client()->priority = 1;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	assert_null(strstr(why_text(), "has run no thread"));
+}
+
 /*
  * The host sees events and heartbeats. Hooks that record no event may have stored timestamps while the host
  * counted the time as silent.
@@ -284,6 +314,8 @@ int main(void)
 		TEST(cpu_whose_stack_is_unknown_is_not_offline),
 		TEST(cpu_that_looks_for_the_next_thread_is_not_starting),
 		TEST(cpu_that_has_run_threads_is_not_said_to_have_run_none),
+		TEST(cpu_that_looks_for_the_next_thread_does_not_idle),
+		TEST(cpu_that_looks_for_the_next_thread_may_obey_priorities),
 		TEST(silence_begins_at_the_newest_event_or_heartbeat),
 	};
 
