@@ -566,7 +566,8 @@ static int find_health(const struct why_evidence *evidence, struct why_findings 
 /*
  * Returns whether the whole machine stopped: the host watched it for long and saw no activity, although some
  * CPU does not idle. In this case, the recorded state is older than this silence, and does not show that the
- * machine makes progress.
+ * machine makes progress. Timestamps of hooks in this silence do not show it, either: a CPU that spins for a
+ * lock may store them.
  */
 static bool has_stopped(const struct why_evidence *evidence, const struct health *health)
 {
@@ -575,7 +576,7 @@ static bool has_stopped(const struct why_evidence *evidence, const struct health
 
 	if (evidence->info->frequency == 0)
 		return note_silence(evidence->info->note, &more) >= WATCHED_S && health->idle < health->cpus;
-	return least && evidence->end - evidence->alive >= least && health->idle < health->cpus;
+	return least && why_silent_ticks(evidence) >= least && health->idle < health->cpus;
 }
 
 int why_detect_health(const struct why_evidence *evidence, struct why_findings *findings)

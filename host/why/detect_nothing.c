@@ -57,15 +57,23 @@ static const struct why_cpu *silent_cpu(const struct why_evidence *evidence)
  */
 static const char *say_silence(const struct why_evidence *evidence, char *buffer, size_t size)
 {
-	const uint64_t silence = evidence->end - evidence->alive;
+	const uint64_t least = why_ms(evidence, WHY_SILENT_MS), silence = why_silent_ticks(evidence);
 	bool more;
 	const double watched = note_silence(evidence->info->note, &more);
+	const bool timeless = evidence->info->frequency == 0; /* the silence cannot be converted to ticks */
+	/* hooks that record no event may store timestamps in the silence */
+	const bool hooks = !timeless && evidence->end - evidence->alive < least;
+	char ticks[WHY_WORDS];
 
-	if (evidence->info->frequency == 0) /* the silence cannot be converted to ticks */
-		return watched >= WHY_SILENT_MS / 1000.0 ? why_say(buffer, size, "%.1f s", watched) : NULL;
-	if (silence == 0 || silence < why_ms(evidence, WHY_SILENT_MS))
+	if (timeless ? watched < WHY_SILENT_MS / 1000.0 : silence == 0 || silence < least)
 		return NULL;
-	return why_say_ticks(evidence, silence, buffer, size);
+	why_say(ticks, sizeof(ticks), "%.1f s", watched);
+	if (!timeless)
+		why_say_ticks(evidence, silence, ticks, sizeof(ticks));
+	return why_say(buffer, size, "%s: no CPU has recorded an event or a heartbeat for %s",
+		       hooks ? "the machine has stopped, or calls only hooks that record no event"
+			     : "the machine has stopped, or is paused",
+		       ticks);
 }
 
 static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
@@ -109,11 +117,8 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 	else if (!why_shows_activity(evidence))
 		finding_say(finding->base.what, "this trace does not record what CPUs and threads do: "
 						"no hook was called, and no event has a known name");
-	else if (say_silence(evidence, silence, sizeof(silence)))
-		finding_say(finding->base.what,
-			    "the machine has stopped, or is paused: "
-			    "no CPU has recorded an event or a heartbeat for %s, for an unknown reason",
-			    silence);
+	else if (say_silence(evidence, shows, sizeof(shows)))
+		finding_say(finding->base.what, "%s, for an unknown reason", shows);
 	else if (starts && !evidence->switched)
 		finding_say(finding->base.what, "no CPU has switched threads yet: "
 						"the machine is still booting, or stopped while it booted");

@@ -290,11 +290,6 @@ int why_tables(struct why_reader *reader);
 void why_bound_row(const struct why_evidence *evidence, struct why_thread *thread);
 /* Reads the captured registers and stacks. Returns 0 or KTREAD_E_MEMORY. */
 int why_registers(struct why_evidence *evidence);
-/*
- * Returns for how many ticks before the capture the machine was silent, as the host's note states; 0:
- * unknown.
- */
-uint64_t why_silent_ticks(const struct why_evidence *evidence);
 /* Reads from the host's note how the run of the guest ended. */
 void why_note(struct why_evidence *evidence);
 

@@ -44,6 +44,11 @@ bool why_records_wake_nobody(const struct why_evidence *evidence);
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
 
 /*
+ * Returns for how many ticks before the capture the machine was silent, as the host's note states; 0:
+ * unknown.
+ */
+uint64_t why_silent_ticks(const struct why_evidence *evidence);
+/*
  * Returns the number of ticks since the CPU's last heartbeat, or since the CPU last read its clock if it
  * never had a heartbeat.
  */

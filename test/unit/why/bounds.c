@@ -296,6 +296,25 @@ static void silence_begins_at_the_newest_event_or_heartbeat(void **state)
 	assert_int_equal(why_evidence_of_script()->end, 3200 * MS);
 }
 
+/* Hooks that record no event were called in the second in which the host saw no event and no heartbeat. */
+static void hooks_without_events_are_no_progress(void **state)
+{
+	(void)state;
+	for (uint64_t stamp = 500 * MS; stamp < LAST; stamp += 10 * MS) {
+		script_event(SWITCH, stamp, 0, WORKER, V(WORKER), V(CLIENT), V(0));
+		script_event(SWITCH, stamp + 5 * MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
+	}
+	why_cpu_beats(0, 100, LAST);
+	script_cpu(0)->thread = WORKER;
+	script_cpu(0)->now = LAST + 1000 * MS;
+	script_cpu(1)->mode = KTRX_MODE_IDLE;
+	worker->cpu = 0;
+	worker->state_stamp = LAST;
+	script_info()->note = "silent: 1.0 s or more\n";
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("no CPU has recorded an event or a heartbeat for 1.00 s");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
@@ -316,6 +335,7 @@ int main(void)
 		TEST(cpu_that_has_run_threads_is_not_said_to_have_run_none),
 		TEST(cpu_that_looks_for_the_next_thread_does_not_idle),
 		TEST(cpu_that_looks_for_the_next_thread_may_obey_priorities),
+		TEST(hooks_without_events_are_no_progress),
 		TEST(silence_begins_at_the_newest_event_or_heartbeat),
 	};
 
