@@ -280,19 +280,25 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the newest timestamp in the table of CPUs, 0 if there is none. */
-static uint64_t newest_in_cpu_table(const struct ktread *trace)
+/*
+ * Returns the newest timestamp in the table of CPUs, 0 if there is none. `hooks`: true to include timestamps
+ * of hooks that record no event.
+ */
+static uint64_t newest_in_cpu_table(const struct ktread *trace, bool hooks)
 {
 	struct ktrx_cpu entry;
 	uint64_t newest = 0;
 
 	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &entry, 1) > 0; cpu++)
-		newest = later(newest, later(entry.now, entry.heartbeat_stamp));
+		newest = later(newest, later(hooks ? entry.now : 0, entry.heartbeat_stamp));
 	return newest;
 }
 
-/* Sets *read to the time at which the image had been read. Otherwise like capture_newest_stamp(). */
-static uint64_t newest_stamp(struct ktread_image *image, double *read)
+/*
+ * Returns the newest timestamp in an image, 0 if there is none. `hooks`: as for newest_in_cpu_table(). Sets
+ * *read to the time at which the image had been read.
+ */
+static uint64_t newest_stamp(struct ktread_image *image, bool hooks, double *read)
 {
 	int fd = memfd_create("ktrace-snapshot", MFD_CLOEXEC);
 	const struct ktread_event *event;
@@ -310,7 +316,7 @@ static uint64_t newest_stamp(struct ktread_image *image, double *read)
 		while ((more = ktread_next(trace, &event)) > 0)
 			newest = later(newest, event->stamp);
 	if (more == 0)
-		newest = later(newest, newest_in_cpu_table(trace));
+		newest = later(newest, newest_in_cpu_table(trace, hooks));
 	ktread_close(trace);
 	close(fd);
 	return more == 0 ? newest : 0;
@@ -319,8 +325,9 @@ static uint64_t newest_stamp(struct ktread_image *image, double *read)
 uint64_t capture_newest_stamp(struct ktread_image *image)
 {
 	double read;
+	const uint64_t newest = newest_stamp(image, false, &read);
 
-	return newest_stamp(image, &read);
+	return newest ? newest : newest_stamp(image, true, &read);
 }
 
 /* maximum uncertainty, in seconds, of the time of a sample; with more, a sample is useless */
@@ -329,7 +336,7 @@ uint64_t capture_newest_stamp(struct ktread_image *image)
 void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image, double since)
 {
 	double time = capture_now(), read = time;
-	uint64_t stamp = newest_stamp(image, &read);
+	uint64_t stamp = newest_stamp(image, true, &read);
 
 	if (stamp == 0 || stamp < frequency->last_stamp || read - since > DOUBT_MOST) {
 		frequency->pause = frequency->pause > 0 ? 2 * frequency->pause : FIRST_GAP;

@@ -118,8 +118,8 @@ struct capture_cycles {
 };
 
 /*
- * Returns the newest timestamp in an image: that of an event, or of a CPU's state, such as its heartbeat; 0
- * if the image has none. This takes as long as writing a dump.
+ * Returns the timestamp of the newest event or heartbeat in an image; if it has neither, the newest timestamp
+ * of a CPU's state; 0 if it has none. This takes as long as writing a dump.
  */
 uint64_t capture_newest_stamp(struct ktread_image *image);
 

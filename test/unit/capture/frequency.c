@@ -31,6 +31,7 @@ static int held_up_at; /* the call at which the host holds up ktrace; 0: none */
 /* times between which the guest does not run either; both are 0 if it runs all the time */
 static double guest_stops, guest_resumes;
 static uint64_t copied; /* timestamp of the newest heartbeat in the copy of the guest's memory */
+static uint64_t hooked; /* number of ticks from this heartbeat to a hook that recorded no event */
 static double copying;	/* time, in seconds, that copying the trace takes */
 static int copies;	/* number of copies so far */
 
@@ -114,7 +115,7 @@ int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu
 {
 	(void)trace;
 	(void)room;
-	*cpu = (struct ktrx_cpu){ .heartbeat_stamp = copied, .online = 1 };
+	*cpu = (struct ktrx_cpu){ .heartbeat_stamp = copied, .now = copied + hooked, .online = 1 };
 	return first == 0;
 }
 
@@ -251,6 +252,19 @@ static void large_trace_is_seldom_copied(void **state)
 	assert_in_range(copies, 1, 10);
 }
 
+/* The silence of a run begins at the newest event or heartbeat, as in `ktrace why`. */
+static void hooks_that_record_no_event_end_no_silence(void **state)
+{
+	uint64_t newest;
+
+	(void)state;
+	begin(0, false);
+	hooked = 1000;
+	newest = capture_newest_stamp(NULL);
+	hooked = 0;
+	assert_int_equal(newest, copied);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +272,7 @@ int main(void)
 		cmocka_unit_test(delays_do_not_falsify_the_frequency),
 		cmocka_unit_test(delay_in_a_short_run_does_not_falsify_the_frequency),
 		cmocka_unit_test(large_trace_is_seldom_copied),
+		cmocka_unit_test(hooks_that_record_no_event_end_no_silence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
