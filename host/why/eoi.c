@@ -27,39 +27,47 @@ static bool need_no_eoi(const struct why_evidence *evidence, uint32_t number)
 	return false;
 }
 
-/* Returns whether an interrupt with this number had an EOI on any CPU. */
+/* Returns whether an interrupt with this number had an EOI on any CPU, as far as is known. */
 static bool has_had_eoi(const struct why_evidence *evidence, uint32_t number)
 {
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		for (uint32_t k = 0; k < evidence->cpu[n].interrupts.kinds; k++)
-			if (evidence->cpu[n].interrupts.kind[k].number == number &&
-			    evidence->cpu[n].interrupts.kind[k].ended)
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (cpu->row.eois && cpu->row.eoi == number)
+			return true;
+		for (uint32_t k = 0; k < cpu->interrupts.kinds; k++)
+			if (cpu->interrupts.kind[k].number == number && cpu->interrupts.kind[k].ended)
 				return true;
+	}
 	return false;
 }
 
-/* Returns whether the kernel's tables show a CPU that took interrupts although earlier ones had no EOI. */
+/*
+ * Returns whether the kernel's tables show a CPU that took interrupts although earlier ones had no EOI. The
+ * interrupts that are in progress may have none yet.
+ */
 static bool some_need_no_eoi(const struct why_evidence *evidence)
 {
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (evidence->cpu[n].has_row &&
-		    evidence->cpu[n].row.irqs > evidence->cpu[n].row.eois + UNENDED)
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct ktrx_cpu *row = &evidence->cpu[n].row;
+
+		if (evidence->cpu[n].has_row && row->irqs > row->eois + row->nesting + UNENDED)
 			return true;
+	}
 	return false;
 }
 
 bool why_lacks_eoi(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
-	const uint64_t stamp = interrupts->entered ? interrupts->stamp : cpu->row.irq_stamp;
+	const uint32_t number = interrupts->entered ? interrupts->number : cpu->row.irq;
 
-	/* on RISC-V, the timer is not connected to the interrupt controller */
-	if (evidence->info->machine == EM_RISCV && cpu->row.heartbeat_stamp &&
-	    cpu->row.heartbeat_stamp >= stamp && !has_had_eoi(evidence, interrupts->number))
+	/* on RISC-V, timers and IPIs are not connected to the interrupt controller, and have no EOI */
+	if (evidence->info->machine == EM_RISCV && !has_had_eoi(evidence, number))
 		return false;
 	if (interrupts->entered)
 		return interrupts->ended > 0 && interrupts->left && !interrupts->over &&
-		       !need_no_eoi(evidence, interrupts->number);
+		       !need_no_eoi(evidence, number);
 	return cpu->has_row && cpu->row.hooks & KTRX_HOOK_EOI && cpu->row.nesting == 0 &&
 	       cpu->row.irqs == cpu->row.eois + 1 && cpu->row.irq != cpu->row.eoi &&
 	       !some_need_no_eoi(evidence);

@@ -136,6 +136,62 @@ static void first_tick_on_riscv_needs_no_eoi(void **state)
 	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
 }
 
+/* The IPIs of RISC-V are not connected to the interrupt controller, either. */
+static void first_ipi_on_riscv_needs_no_eoi(void **state)
+{
+	(void)state;
+	script_info()->machine = EM_RISCV;
+	why_ticks(10 * MS, 2000 * MS, 0, IDLE0, KERNEL);
+	for (uint64_t stamp = 11 * MS; stamp <= 51 * MS; stamp += 10 * MS) {
+		why_tick(stamp - MS, 1, IDLE1, KERNEL);
+		why_interrupt(stamp, 1, IDLE1, DEVICE, KERNEL + 8, EARLY);
+	}
+	why_interrupt(60 * MS, 1, IDLE1, TIMER + 100, KERNEL, NEVER);
+	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
+}
+
+/*
+ * The kernel's tables show only the number of the newest interrupt of CPU 1. Of this number, no EOI is known.
+ * The ticks of CPU 0 have EOIs.
+ */
+static void counts_lack_one_eoi(void)
+{
+	why_ticks(10 * MS, 2000 * MS, 0, IDLE0, KERNEL);
+	script_event(OTHER, 20 * MS, 1, IDLE1);
+	script_cpu(1)->hooks |= KTRX_HOOK_EOI | KTRX_HOOK_IRQ;
+	script_cpu(1)->irqs = 6;
+	script_cpu(1)->eois = 5;
+	script_cpu(1)->irq = TIMER + 100;
+	script_cpu(1)->eoi = DEVICE;
+	script_cpu(1)->irq_stamp = script_cpu(1)->heartbeat_stamp = script_cpu(1)->now = 20 * MS;
+	script_cpu(1)->heartbeats = 1;
+}
+
+static void counts_show_missing_eoi(void **state)
+{
+	(void)state;
+	counts_lack_one_eoi();
+	assert_int_equal(why_count(WHY_MISSING_EOI), 1);
+}
+
+static void counts_of_first_tick_on_riscv_need_no_eoi(void **state)
+{
+	(void)state;
+	script_info()->machine = EM_RISCV;
+	counts_lack_one_eoi();
+	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
+}
+
+/* On another CPU, as many interrupts are in progress as lack an EOI. */
+static void interrupts_in_progress_do_not_hide_missing_eoi(void **state)
+{
+	(void)state;
+	counts_lack_one_eoi();
+	script_cpu(0)->irqs += 3;
+	script_cpu(0)->nesting = 3;
+	assert_int_equal(why_count(WHY_MISSING_EOI), 1);
+}
+
 static void device_on_riscv_needs_an_eoi(void **state)
 {
 	(void)state;
@@ -158,6 +214,10 @@ int main(void)
 		TEST(tick_that_never_has_an_eoi_elsewhere_needs_none),
 		TEST(counts_of_another_cpu_show_that_ticks_need_no_eoi),
 		TEST(first_tick_on_riscv_needs_no_eoi),
+		TEST(first_ipi_on_riscv_needs_no_eoi),
+		TEST(counts_show_missing_eoi),
+		TEST(interrupts_in_progress_do_not_hide_missing_eoi),
+		TEST(counts_of_first_tick_on_riscv_need_no_eoi),
 		TEST(device_on_riscv_needs_an_eoi),
 	};
 
