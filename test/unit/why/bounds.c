@@ -239,6 +239,16 @@ static void cpu_that_looks_for_the_next_thread_is_not_starting(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
+/* The CPU has left only its first thread, so it has not run any other thread yet. */
+static void cpu_that_switched_once_is_starting(void **state)
+{
+	(void)state;
+	schedules_until(LAST);
+	script_cpu(0)->switches = 1;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("CPU 0 has neither idled nor run a thread yet");
+}
+
 static void cpu_that_has_run_threads_is_not_said_to_have_run_none(void **state)
 {
 	(void)state;
@@ -296,6 +306,24 @@ static void silence_begins_at_the_newest_event_or_heartbeat(void **state)
 	assert_int_equal(why_evidence_of_script()->end, 3200 * MS);
 }
 
+static void now_is_not_before_the_newest_timestamp(void **state)
+{
+	(void)state;
+	script_event(OTHER, 100 * MS, 0, 0);
+	script_cpu(0)->now = 3100 * MS;
+	script_info()->note = "silent: 1.0 s or more\n";
+	assert_int_equal(why_evidence_of_script()->end, 3100 * MS);
+}
+
+/* The kernel records neither events nor heartbeats, so the host saw no progress at all. */
+static void silence_of_kernel_without_events_begins_at_the_newest_hook(void **state)
+{
+	(void)state;
+	script_cpu(0)->now = 3100 * MS;
+	script_info()->note = "silent: 1.0 s or more\n";
+	assert_int_equal(why_evidence_of_script()->end, 4100 * MS);
+}
+
 /* Hooks that record no event were called in the second in which the host saw no event and no heartbeat. */
 static void hooks_without_events_are_no_progress(void **state)
 {
@@ -332,11 +360,14 @@ int main(void)
 		TEST(cpu_without_stack_is_offline),
 		TEST(cpu_whose_stack_is_unknown_is_not_offline),
 		TEST(cpu_that_looks_for_the_next_thread_is_not_starting),
+		TEST(cpu_that_switched_once_is_starting),
 		TEST(cpu_that_has_run_threads_is_not_said_to_have_run_none),
 		TEST(cpu_that_looks_for_the_next_thread_does_not_idle),
 		TEST(cpu_that_looks_for_the_next_thread_may_obey_priorities),
 		TEST(hooks_without_events_are_no_progress),
 		TEST(silence_begins_at_the_newest_event_or_heartbeat),
+		TEST(now_is_not_before_the_newest_timestamp),
+		TEST(silence_of_kernel_without_events_begins_at_the_newest_hook),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
