@@ -10,20 +10,32 @@
  */
 #define UNENDED 2u
 
-/*
- * Returns whether a CPU took more interrupts with this number although earlier ones had no EOI. Then these
- * interrupts need no EOI, as spurious interrupts do not, or the kernel does not record every EOI.
- */
-static bool need_no_eoi(const struct why_evidence *evidence, uint32_t number)
-{
-	for (uint32_t n = 0; n < evidence->cpus; n++) {
-		const struct why_interrupts *interrupts = &evidence->cpu[n].interrupts;
+/* if this many interrupts of one CPU and one number had an EOI, the counts of other CPUs do not matter */
+#define ENDED 8u
 
-		for (uint32_t k = 0; k < interrupts->kinds; k++)
-			if (interrupts->kind[k].number == number &&
-			    interrupts->kind[k].entered > interrupts->kind[k].ended + UNENDED)
-				return true;
-	}
+/* Returns whether the CPU took more interrupts with this number although earlier ones had no EOI. */
+static bool recurs_without_eoi(const struct why_interrupts *interrupts, uint32_t number)
+{
+	for (uint32_t n = 0; n < interrupts->kinds; n++)
+		if (interrupts->kind[n].number == number)
+			return interrupts->kind[n].entered > interrupts->kind[n].ended + UNENDED;
+	return false;
+}
+
+/*
+ * Returns whether interrupts like the newest one of the CPU need no EOI, as spurious interrupts do not, or the
+ * kernel does not record every EOI. The counts of the CPU itself show this or, if it has had few of these
+ * interrupts, the counts of another CPU.
+ */
+static bool need_no_eoi(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_irq_kind *newest = why_newest_kind(&cpu->interrupts);
+
+	if (newest && newest->ended >= ENDED)
+		return recurs_without_eoi(&cpu->interrupts, newest->number);
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (recurs_without_eoi(&evidence->cpu[n].interrupts, cpu->interrupts.number))
+			return true;
 	return false;
 }
 
@@ -67,7 +79,7 @@ bool why_lacks_eoi(const struct why_evidence *evidence, const struct why_cpu *cp
 		return false;
 	if (interrupts->entered)
 		return interrupts->ended > 0 && interrupts->left && !interrupts->over &&
-		       !need_no_eoi(evidence, number);
+		       !need_no_eoi(evidence, cpu);
 	return cpu->has_row && cpu->row.hooks & KTRX_HOOK_EOI && cpu->row.nesting == 0 &&
 	       cpu->row.irqs == cpu->row.eois + 1 && cpu->row.irq != cpu->row.eoi &&
 	       !some_need_no_eoi(evidence);

@@ -75,6 +75,21 @@ static void eoi_may_be_lost_in_gap(void **state)
 	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
 }
 
+/*
+ * CPU 0 ends the interrupts with this number at another controller, and does not report it. On CPU 1, each
+ * one but the newest had an EOI.
+ */
+static void unreported_eois_of_another_cpu_do_not_hide_missing_eoi(void **state)
+{
+	(void)state;
+	for (uint64_t n = 1; n <= 5; n++) {
+		why_interrupt(n * 10 * MS + MS, 0, IDLE0, DEVICE, KERNEL + 8, NEVER);
+		why_interrupt(n * 10 * MS - MS, 1, IDLE1, DEVICE, KERNEL + 8, EARLY);
+	}
+	disk_never_ends(EARLY);
+	assert_int_equal(why_count(WHY_MISSING_EOI), 1);
+}
+
 /* ---- Timers whose interrupts have no end at the controller ---------------------------------------- */
 
 /* A tick, as on RISC-V: the timer is not connected to the interrupt controller. */
@@ -211,6 +226,7 @@ int main(void)
 		TEST(eoi_is_not_missing_if_interrupts_follow),
 		TEST(eoi_is_not_missing_with_interrupts_disabled),
 		TEST(eoi_may_be_lost_in_gap),
+		TEST(unreported_eois_of_another_cpu_do_not_hide_missing_eoi),
 		TEST(tick_that_never_has_an_eoi_elsewhere_needs_none),
 		TEST(counts_of_another_cpu_show_that_ticks_need_no_eoi),
 		TEST(first_tick_on_riscv_needs_no_eoi),
