@@ -203,8 +203,8 @@ bool why_is_between_threads(const struct why_evidence *evidence, const struct wh
 {
 	const struct why_thread *thread = why_runs(evidence, cpu);
 
-	return thread && thread->idle && !why_idles(evidence, cpu) && cpu->row.mode == KTRX_MODE_KERNEL &&
-	       why_has_run_threads(cpu) &&
+	return thread && thread->idle && !why_idles(evidence, cpu) && why_has_run_threads(cpu) &&
+	       (cpu->row.mode == KTRX_MODE_KERNEL || cpu->row.mode == KTRX_MODE_INTERRUPT) &&
 	       why_age(evidence, cpu->row.switch_stamp) < why_ms(evidence, MOMENT_MS);
 }
 

@@ -239,6 +239,14 @@ static void cpu_that_looks_for_the_next_thread_is_not_starting(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
+static void tick_may_interrupt_cpu_that_looks_for_the_next_thread(void **state)
+{
+	(void)state;
+	schedules_until(LAST);
+	script_cpu(0)->mode = KTRX_MODE_INTERRUPT;
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+}
+
 /* The CPU has left only its first thread, so it has not run any other thread yet. */
 static void cpu_that_switched_once_is_starting(void **state)
 {
@@ -360,6 +368,7 @@ int main(void)
 		TEST(cpu_without_stack_is_offline),
 		TEST(cpu_whose_stack_is_unknown_is_not_offline),
 		TEST(cpu_that_looks_for_the_next_thread_is_not_starting),
+		TEST(tick_may_interrupt_cpu_that_looks_for_the_next_thread),
 		TEST(cpu_that_switched_once_is_starting),
 		TEST(cpu_that_has_run_threads_is_not_said_to_have_run_none),
 		TEST(cpu_that_looks_for_the_next_thread_does_not_idle),
