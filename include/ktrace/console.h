@@ -78,11 +78,13 @@ void ktrace_console_refusal(const struct ktrace_console *console, int error);
  * when it is made. 1 prints the event's name and text, 2 also CPU, timestamp in ticks, file and line. NULL,
  * which is the value at boot, disables live output. `console` must stay valid.
  *
- * write() is then called in every context in which events fire, with the thread pinned to its CPU. An event
- * in an interrupt can call write() while an interrupted call of write() has not returned on the same CPU.
- * Events that fire during write(), on the same CPU and in the same context (KTRX_CONTEXT_*), are recorded but
- * not printed. write() must not wait for a lock that may be held when an event fires; it must drop the text
- * if this CPU already holds the console's lock. Events of KTRACE_EARLY() are not printed.
+ * write() is then called in every context in which events fire. The thread can migrate to another CPU during
+ * the call, unless the port defines ktrace_arch_pin(). An event in an interrupt, or an event of the next
+ * thread after a preemption, can call write() while the interrupted call has not returned on the same CPU.
+ * Events that fire during write(), on the same CPU and in the same thread and context (KTRX_CONTEXT_*), are
+ * recorded but not printed. Exception: the sched.switch is printed if the thread is preempted during write().
+ * write() must not wait for a lock that may be held when an event fires; it must drop the text if this CPU
+ * already holds the console's lock. Events of KTRACE_EARLY() are not printed.
  */
 void ktrace_console_set(const struct ktrace_console *console);
 

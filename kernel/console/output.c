@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Writes records to the console as they are made. The core calls this code in the context of the event, after
- * it has written the record. If an event fires while the same CPU writes to the console in the same context,
- * the write has caused the event. Such an event is recorded, but not written to the console. An interrupt
- * during the write has a context of its own.
+ * it has written the record. If an event fires while the same thread writes to the console in the same
+ * context, the write has probably caused the event. Such an event is recorded, but not written to the
+ * console. An interrupt during the write has a context of its own.
+ *
+ * One event of the thread is an exception: the switch away from it when the kernel preempts it during the
+ * write. The write has not caused that event, so it is written.
  */
 #include "ktrace/console.h"
 
@@ -19,31 +22,48 @@ KTRACE_SETTING_RANGE("debug.ktr.verbose", ktrace_state.verbose, 0, LEVEL_ALL);
 
 static const struct ktrace_console *kernels; /* the kernel's console, as set by ktrace_console_set() */
 
+/* Bits of an entry of writer[] above those of ktrace_arch_thread(). */
+#define IS_WRITING    0x40000000u
+#define WRITES_SWITCH 0x80000000u /* the event that the thread writes is a switch */
+
 /*
- * [CPU][context]: nonzero while the CPU writes to the console in that context. CPUs with a number of
- * KTRACE_MAX_CPUS or more share the last entry.
+ * [CPU][context]: the thread that was the last to start a write there; 0 if a write has ended there since.
+ * An entry never names a thread that does not write. It may be 0 although a thread that was preempted has
+ * still to finish its write: then an event that this write causes is written once more than needed, but the
+ * write of that event names the thread again, so there is no endless recursion.
+ * CPUs with a number of KTRACE_MAX_CPUS or more share the last row.
  */
-static uint8_t busy[KTRACE_MAX_CPUS + 1][KTRX_CONTEXT_EARLY + 1];
+static uint32_t writer[KTRACE_MAX_CPUS + 1][KTRX_CONTEXT_EARLY + 1];
 
 /* A console that wraps the kernel's console and detects recursion. */
 struct watched {
 	/* must be the first member, because a pointer to it is cast to a pointer to this structure */
 	struct ktrace_console console;
 	const struct ktrace_console *kernels;
-	uint8_t *busy;
+	uint32_t *writer;
+	uint32_t self; /* the value of *writer while this write lasts */
 };
+
+/*
+ * Returns whether the thread `self` writes to the console already. A switch is written although its thread
+ * already writes another event, because then the thread was preempted during that write.
+ */
+static int is_recursion(uint32_t self, uint32_t writes)
+{
+	return writes == self || writes == (self | WRITES_SWITCH);
+}
 
 static void watched_write(const struct ktrace_console *console, const char *text, size_t bytes)
 {
 	const struct watched *watched = (const struct watched *)console;
 
-	if (__atomic_load_n(watched->busy, __ATOMIC_RELAXED))
+	if (is_recursion(watched->self, __atomic_load_n(watched->writer, __ATOMIC_RELAXED)))
 		return;
-	__atomic_store_n(watched->busy, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(watched->writer, watched->self, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	watched->kernels->write(watched->kernels, text, bytes);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(watched->busy, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(watched->writer, 0, __ATOMIC_RELAXED);
 }
 
 static void put(struct ktrace_line *line, const struct ktrace_console_record *record)
@@ -69,7 +89,11 @@ static void print_record(const struct ktrace_console_record *record)
 	struct watched watched;
 	struct ktrace_line line;
 
-	watched.busy = &busy[record->cpu < KTRACE_MAX_CPUS ? record->cpu : KTRACE_MAX_CPUS][record->context];
+	watched.writer = &writer[record->cpu < KTRACE_MAX_CPUS ? record->cpu : KTRACE_MAX_CPUS]
+				[KTRX_W1_CONTEXT(record->thread)];
+	watched.self = record->thread | IS_WRITING;
+	if (record->event->v1_id == KTRX1_CTX_SWITCH)
+		watched.self |= WRITES_SWITCH;
 	watched.kernels = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
 	if (!watched.kernels)
 		return;

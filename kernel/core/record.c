@@ -285,7 +285,7 @@ static void print_to_console(const struct ktrx_event *event, const struct ktrx_p
 	made.payload = payload;
 	made.bytes = bytes;
 	made.cpu = ring ? ktrace_ring[ring].cpu : ktrace_arch_early_cpu();
-	made.context = ring ? KTRX_W1_CONTEXT(ktrace_arch_thread()) : KTRX_CONTEXT_EARLY;
+	made.thread = ring ? ktrace_arch_thread() : KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT;
 	made.stamp = stamp;
 	hook(&made);
 }

@@ -37,7 +37,7 @@ struct ktrace_console_record {
 	const void *payload;		/* the payload without an extension block */
 	uint32_t bytes;
 	uint32_t cpu;
-	uint32_t context; /* KTRX_CONTEXT_* */
+	uint32_t thread; /* as of ktrace_arch_thread(): thread and context */
 	uint64_t stamp;
 };
 

@@ -13,6 +13,7 @@
 #include "ktrace/ktr.h"
 
 #include "ktrace/console.h"
+#include "ktrace/facts.h"
 #include "ktrace/settings.h"
 #include "test/fake/checker.h"
 #include "test/fake/machine.h"
@@ -28,6 +29,7 @@ static struct {
 	char text[4096];
 	size_t length;
 	unsigned pieces;
+	unsigned sleeps;
 	void (*during_write)(void); /* function that is called once, during the first write to the console */
 } screen;
 
@@ -193,6 +195,63 @@ static void events_of_an_interrupt_while_printing_are_printed(void **state)
 	assert_string_equal(screen.text, "test_number  20\ntest_number  1\ntest_number  2\n");
 }
 
+static void preempted_by_another_thread(void)
+{
+	fake.thread = 4;
+	KTRACE(test, number, 40);
+	ktrace_switch(4, 7, 0);
+	KTRACE(test, number, 50);
+	fake.thread = 7;
+	KTRACE(test, number, 70);
+	ktrace_switch(7, 4, 1);
+	fake.thread = 4;
+}
+
+/*
+ * A thread is preempted while it writes. The switch away from it and the events of the next thread are
+ * printed. An event that the write itself causes (40) is not printed.
+ */
+static void events_of_the_next_thread_are_printed_if_a_write_is_preempted(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	set_level("debug.ktr.verbose=1");
+	ktrace_control("ktrace=off");
+	fake.thread = 4;
+	screen.during_write = preempted_by_another_thread;
+	KTRACE(test, number, 1);
+	assert_string_equal(screen.text, "sched_switch  4 -> 7, old one in state 0\n"
+					 "test_number  50\n"
+					 "test_number  70\n"
+					 "sched_switch  7 -> 4, old one in state 1\n"
+					 "test_number  1\n");
+	screen.during_write = in_the_same_context;
+	screen.length = 0;
+	KTRACE(test, number, 2);
+	assert_string_equal(screen.text, "test_number  2\n");
+}
+
+static void sleep_in_the_console(void)
+{
+	screen.during_write = sleep_in_the_console;
+	screen.sleeps++;
+	ktrace_switch(4, 7, 1);
+	ktrace_switch(7, 4, 1);
+}
+
+/* A console that sleeps in each write, although it must not, causes no endless recursion. */
+static void a_write_that_sleeps_ends(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	set_level("debug.ktr.verbose=1");
+	fake.thread = 4;
+	screen.during_write = sleep_in_the_console;
+	KTRACE(test, number, 1);
+	assert_in_range(screen.sleeps, 1, 5);
+	assert_non_null(strstr(screen.text, "test_number  1\n"));
+}
+
 static void interrupt(void)
 {
 	KTRACE(test, number, 99);
@@ -264,6 +323,8 @@ int main(void)
 		TEST(events_of_the_console_itself_are_not_printed),
 		TEST(two_cpus_may_print_at_the_same_time),
 		TEST(events_of_an_interrupt_while_printing_are_printed),
+		TEST(events_of_the_next_thread_are_printed_if_a_write_is_preempted),
+		TEST(a_write_that_sleeps_ends),
 		TEST(interrupts_at_any_point_are_printed),
 		TEST(records_rejected_by_a_full_ring_are_not_printed),
 		TEST(counted_events_are_not_printed),
