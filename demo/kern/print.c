@@ -28,8 +28,12 @@ void console_write(const char *text, size_t size)
 
 void console_write_nested(const char *text, size_t size)
 {
+	bool irq_on = arch_irq_save();
+
+	/* Interrupts are off, so the thread cannot migrate to the holder's CPU during the comparison. */
 	if (__atomic_load_n(&console_lock.holder, __ATOMIC_RELAXED) != arch_this_cpu()->id + 1)
 		console_write(text, size);
+	arch_irq_restore(irq_on);
 }
 
 void console_seize(void)
