@@ -250,8 +250,8 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 		return KTREAD_E_MEMORY;
 	say_spin(evidence, cpu, thread, &places, side, finding);
 	if (!finding->base.advice[0])
-		finding_say(finding->base.advice, "take another trace later, because a computation%s looks the "
-						  "same while it lasts",
+		finding_say(finding->base.advice,
+			    "take another trace later, because a computation%s looks the same while it lasts",
 			    side == WHY_SIDE_USER ? "" : ", or a loop that polls for input,");
 	return 0;
 }

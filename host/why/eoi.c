@@ -23,9 +23,9 @@ static bool recurs_without_eoi(const struct why_interrupts *interrupts, uint32_t
 }
 
 /*
- * Returns whether interrupts like the newest one of the CPU need no EOI, as spurious interrupts do not, or the
- * kernel does not record every EOI. The counts of the CPU itself show this or, if it has had few of these
- * interrupts, the counts of another CPU.
+ * Returns whether interrupts like the newest one of the CPU need no EOI, or the kernel does not record every
+ * EOI. Spurious interrupts, for example, need none. The counts of the CPU itself show this or, if it has had
+ * few of these interrupts, the counts of another CPU.
  */
 static bool need_no_eoi(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
