@@ -111,7 +111,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	struct context *context = data;
 	char first[WHY_WORDS], then[WHY_WORDS];
 	struct why_finding *finding;
-	bool untold = false;
+	bool place_missing = false;
 
 	if (is_by_one_thread(context, edge, count) || is_guarded(context, edge, count))
 		return WHY_CYCLE_LEFT;
@@ -134,9 +134,9 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	for (uint32_t n = 0; n < count; n++)
 		say_order(context, finding, order_of(context, edge[n]));
 	for (uint32_t n = 0; n < count; n++)
-		untold = untold ||
-			 (!order_of(context, edge[n])->then_pc && !order_of(context, edge[n])->trace);
-	if (untold)
+		place_missing = place_missing ||
+				(!order_of(context, edge[n])->then_pc && !order_of(context, edge[n])->trace);
+	if (place_missing)
 		finding_say(
 			finding->base.advice,
 			"record the field `place` in lock.acquire, which shows where each lock was taken");

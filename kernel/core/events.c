@@ -264,7 +264,7 @@ static void stopped_end(struct switched *noted)
  * these events are recorded again, so that readers learn of the stop before they see later events. Returns
  * whether there were such events.
  */
-static int tell_stopped(void)
+static int record_stopped(void)
 {
 	struct switched noted = { 0, 0, 0 };
 	int found = 0;
@@ -316,7 +316,7 @@ static uint8_t state_wanted(const struct ktrx_event *event)
  * record. A stop of all recording is not recorded, because no record follows it, and the next start is
  * recorded.
  */
-static void tell_off(void)
+static void record_off(void)
 {
 	struct switched noted = { 0, 0, 0 };
 
@@ -351,14 +351,14 @@ static void set_places(void)
 static int set_all(int again)
 {
 	struct switched noted = { 0, 0, 0 };
-	struct ktrx_event *telling = &ktrace_event_ktrace_switched.event;
+	struct ktrx_event *switched = &ktrace_event_ktrace_switched.event;
 	struct ktrx_event *stopping = &ktrace_event_ktrace_stopped.event;
-	int told, all;
+	int stop_recorded, all;
 
-	event_state_set(telling, state_wanted(telling));
+	event_state_set(switched, state_wanted(switched));
 	event_state_set(stopping, state_wanted(stopping));
-	told = tell_stopped();
-	all = told || again;
+	stop_recorded = record_stopped();
+	all = stop_recorded || again;
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
 		const uint8_t before = *(volatile uint8_t *)&event->state, wanted = state_wanted(event);
 
@@ -368,11 +368,11 @@ static int set_all(int again)
 		event_state_set(event, wanted);
 		if (wanted & KTRX_STATE_RECORD)
 			switched_add(&noted, event,
-				     all && event != telling && event != stopping ? KTRX_STATE_OFF : before,
+				     all && event != switched && event != stopping ? KTRX_STATE_OFF : before,
 				     wanted);
 	}
 	switched_end(&noted);
-	return told;
+	return stop_recorded;
 }
 
 /*
@@ -387,7 +387,7 @@ static int set_all(int again)
 void ktrace_states_update(void)
 {
 	uint64_t changes, seen;
-	int told = 0;
+	int stop_recorded = 0;
 
 	ktrace_attach(); /* the code below needs event ids */
 	if (KTRACE_STATE)
@@ -397,8 +397,8 @@ void ktrace_states_update(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	do {
 		seen = changes;
-		tell_off();
-		told = set_all(told);
+		record_off();
+		stop_recorded = set_all(stop_recorded);
 		set_places();
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);

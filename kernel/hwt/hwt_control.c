@@ -241,7 +241,7 @@ struct visit {
 };
 
 /* Requires: the spinlock is held, or the caller runs on the unit's CPU. */
-static void tell(const struct ktrace_hwt_unit *unit, struct ktrace_hwt_place *place)
+static void copy_place(const struct ktrace_hwt_unit *unit, struct ktrace_hwt_place *place)
 {
 	place->unit = unit->index;
 	place->tid = unit->tid;
@@ -261,7 +261,7 @@ static void read_here(void *argument)
 	if (unit->enabled != ktrace_hwt_kernel()->cpu() + 1)
 		return;
 	visit->error = backend->operations->read(backend, unit);
-	tell(unit, visit->place);
+	copy_place(unit, visit->place);
 	visit->done = 1;
 }
 
@@ -272,7 +272,7 @@ static void read_here(void *argument)
  */
 static int read_now(struct visit *visit)
 {
-	tell(visit->unit, visit->place);
+	copy_place(visit->unit, visit->place);
 	return visit->unit->enabled == 0;
 }
 

@@ -75,7 +75,7 @@ static int is_late(const struct ktrx_hwt_unit *page)
 	return ktrace_arch_clock() - page->stamp > page->frequency / KTRACE_COMMANDS_A_SECOND;
 }
 
-static void tell_clock(const struct ktrace_hwt_qemu *qemu, struct ktrx_hwt_unit *page)
+static void set_clock(const struct ktrace_hwt_qemu *qemu, struct ktrx_hwt_unit *page)
 {
 	for (uint32_t i = 0; i < KTRACE_ATTEMPTS; i++) {
 		stamp(page);
@@ -96,7 +96,7 @@ void ktrace_hwt_qemu_clock(const struct ktrace_hwt_qemu *qemu, uint32_t cpu)
 {
 	if (cpu >= qemu->cpus)
 		return;
-	tell_clock(qemu, &qemu->page[cpu]);
+	set_clock(qemu, &qemu->page[cpu]);
 }
 
 void ktrace_hwt_qemu_space(const struct ktrace_hwt_qemu *qemu, uint32_t cpu, uint64_t space, uint32_t thread)
@@ -280,7 +280,7 @@ static int qemu_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	if (page->error != 0)
 		return KTRACE_ERROR_DEVICE;
 	if (is_late(page))
-		tell_clock(qemu, page);
+		set_clock(qemu, page);
 	return KTRACE_OK;
 }
 
@@ -292,7 +292,7 @@ static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 {
 	const struct ktrace_hwt_qemu *qemu = qemu_of(backend);
 
-	tell_clock(qemu, &qemu->page[unit->enabled - 1]);
+	set_clock(qemu, &qemu->page[unit->enabled - 1]);
 }
 
 /*

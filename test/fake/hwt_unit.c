@@ -180,7 +180,7 @@ static void enable(struct known *known)
 	known->enabled = 1;
 }
 
-static void tell(const struct known *known)
+static void report(const struct known *known)
 {
 	uint64_t size = output_size(&known->taken);
 
@@ -222,7 +222,7 @@ void fake_unit_ring(uint8_t *doorbell)
 		rule(known->enabled, "DISABLE and FLUSH come when the unit traces");
 		if (number == KTRX_HWT_UNIT_DISABLE)
 			known->enabled = 0;
-		tell(known);
+		report(known);
 		break;
 	default: /* SPACE and CLOCK have no effect that the guest can see */
 		break;

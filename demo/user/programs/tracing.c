@@ -21,41 +21,41 @@
  * reply.
  */
 struct family {
-	int tell[2], answer[2], tell_child[2];
+	int request[2], answer[2], request_child[2];
 	int parent;
 	char number[12]; /* pid of the parent, as text */
 };
 
 static struct family *starting; /* the family whose processes are being started */
 
-static void record_on_request(int told)
+static void record_on_request(int requests)
 {
 	char byte;
 
-	while (read(told, &byte, 1) == 1) {
+	while (read(requests, &byte, 1) == 1) {
 		utrace(TOKEN, sizeof(TOKEN) - 1);
-		if (told == starting->tell[0])
-			write(starting->tell_child[1], &byte, 1);
+		if (requests == starting->request[0])
+			write(starting->request_child[1], &byte, 1);
 		write(starting->answer[1], &byte, 1);
 	}
 }
 
 static void be_child(void)
 {
-	close(starting->tell[1]), close(starting->tell_child[1]);
-	record_on_request(starting->tell_child[0]);
+	close(starting->request[1]), close(starting->request_child[1]);
+	record_on_request(starting->request_child[0]);
 }
 
 static void be_parent(void)
 {
 	int child;
 
-	close(starting->tell[1]);
+	close(starting->request[1]);
 	setpgid(0, 0);
 	child = start_child(be_child);
 	write(starting->answer[1], ".", 1);
-	record_on_request(starting->tell[0]);
-	close(starting->tell_child[1]);
+	record_on_request(starting->request[0]);
+	close(starting->request_child[1]);
 	wait_for(child);
 }
 
@@ -70,23 +70,23 @@ static void await_replies(const struct family *family, int times)
 static void start_family(struct family *family)
 {
 	starting = family;
-	check_equal(0, pipe(family->tell) | pipe(family->answer) | pipe(family->tell_child), "pipes");
+	check_equal(0, pipe(family->request) | pipe(family->answer) | pipe(family->request_child), "pipes");
 	family->parent = start_child(be_parent);
-	close(family->tell_child[0]), close(family->tell_child[1]);
+	close(family->request_child[0]), close(family->request_child[1]);
 	format(family->number, sizeof(family->number), "%d", family->parent);
 	await_replies(family, 1);
 }
 
 static void end_family(struct family *family)
 {
-	close(family->tell[1]);
+	close(family->request[1]);
 	check_equal(0, wait_for(family->parent), "the family ends");
-	close(family->tell[0]), close(family->answer[0]), close(family->answer[1]);
+	close(family->request[0]), close(family->answer[0]), close(family->answer[1]);
 }
 
-static void tell(const struct family *family)
+static void request(const struct family *family)
 {
-	check_equal(1, write(family->tell[1], ".", 1), "told");
+	check_equal(1, write(family->request[1], ".", 1), "a request");
 	await_replies(family, 2);
 }
 
@@ -118,34 +118,34 @@ static void processes(void)
 	start_family(&one);
 	check_equal(0, RUN("-f", HOME "/p", "-t", "u", "-p", one.number),
 		    "ktrace -p starts the trace of a process");
-	tell(&one);
+	request(&one);
 	check_equal(0, RUN("-f", HOME "/p", "-t", "u", "-c", "-p", one.number),
 		    "ktrace -c ends the trace of a process");
-	tell(&one);
+	request(&one);
 	check_equal(1, recorded(HOME "/p", one.parent), "the process's record is in the file");
 	check_equal(1, recorded(HOME "/p", 0), "the file contains no other records");
 	check_equal(0, stat(HOME "/p", &about), "the file");
 	check_equal(S_IFREG | 0600, about.mode, "only the owner may read the file");
 	check_equal(0, RUN("-d", "-f", HOME "/d", "-t", "u", "-p", one.number), "ktrace -d adds the child");
-	tell(&one);
+	request(&one);
 	check_equal(0, RUN("-dc", "-f", HOME "/d", "-t", "u", "-p", one.number),
 		    "ktrace -dc ends both traces");
-	tell(&one);
+	request(&one);
 	check_equal(2, recorded(HOME "/d", 0), "the file contains records of both processes");
 	check_equal(0, RUN("-f", HOME "/g", "-t", "u", "-g", one.number),
 		    "ktrace -g starts the trace of a group");
-	tell(&one);
+	request(&one);
 	check_equal(0, RUN("-f", HOME "/g", "-c"), "ktrace -c ends all traces into a file");
-	tell(&one);
+	request(&one);
 	check_equal(2, recorded(HOME "/g", 0), "the file contains records of both processes");
 	check_equal(0, RUN("-f", HOME "/x", "-t", "u", "-g", one.number), "ktrace -g starts the trace again");
-	tell(&one);
+	request(&one);
 	check_equal(0, RUN("-C"), "ktrace -C ends all traces");
-	tell(&one);
+	request(&one);
 	check_equal(2, recorded(HOME "/x", 0), "the file contains records of both processes");
 	check_equal(0, RUN("-a", "-f", HOME "/x", "-t", "u", "-p", one.number),
 		    "ktrace -a appends to the file");
-	tell(&one);
+	request(&one);
 	check_equal(0, RUN("-C"), "ktrace -C ends the trace");
 	check_equal(3, recorded(HOME "/x", 0), "the file contains the records of both traces");
 	end_family(&one);
@@ -245,7 +245,7 @@ static void full_disk(void)
 		    "the file can be used again");
 	check_equal(0, ktrace(HOME "/full", KTROP_CLEARFILE, 0, 0), "the second trace into the file ends");
 	check(records_count(HOME "/full", 0, 0) > before, "the second trace is appended");
-	tell(&quiet);
+	request(&quiet);
 	check_equal(0, RUN("-C"), "ktrace -C ends all traces");
 	check_equal(1, recorded(HOME "/quiet", quiet.parent), "the trace into the other file continued");
 	end_family(&quiet);

@@ -67,7 +67,7 @@ if have gcc $arch; then
 		"$(undefined with "$tmp/without/event.o")"
 fi
 
-# A kernel that uses several CPUs with the MMU off tells ktrace that exclusive accesses work.
+# A kernel that uses several CPUs with the MMU off declares that exclusive accesses work.
 arch=aarch64
 if have gcc $arch; then
 	mkdir "$tmp/exclusive-port"
