@@ -23,8 +23,10 @@ KTRACE_SETTING_RANGE("debug.ktr.verbose", ktrace_state.verbose, 0, LEVEL_ALL);
 static const struct ktrace_console *kernels; /* the kernel's console, as set by ktrace_console_set() */
 
 /* Bits of an entry of writer[] above those of ktrace_arch_thread(). */
-#define IS_WRITING    0x40000000u
-#define WRITES_SWITCH 0x80000000u /* the event that the thread writes is a switch */
+enum {
+	IS_WRITING = 1 << 28,
+	WRITES_SWITCH = 1 << 29, /* the event that the thread writes is a switch */
+};
 
 /*
  * [CPU][context]: the thread that was the last to start a write there; 0 if a write has ended there since.
