@@ -34,12 +34,35 @@ struct choice {
 	bool failed; /* true if memory ran out */
 };
 
+/*
+ * Returns the length of a function's name in the source code. Compilers append suffixes to the names of copies
+ * that they specialize, such as fact_record.constprop.0.
+ */
+static size_t source_length(const char *name)
+{
+	static const char *const suffix[] = { ".constprop.", ".isra.", ".llvm." };
+	const char *first = NULL;
+
+	for (size_t n = 0; n < sizeof(suffix) / sizeof(suffix[0]); n++) {
+		const char *found = strstr(name, suffix[n]);
+
+		if (found && (!first || found < first))
+			first = found;
+	}
+	/* a part of a function, such as fact_record.constprop.0.cold, is not a copy of it */
+	return first && !strstr(first, ".cold") && !strstr(first, ".part.") ? (size_t)(first - name)
+									    : strlen(name);
+}
+
 static bool is_chosen(struct choice *choice, const char *name)
 {
 	bool chosen = false;
+	char source[NAME_BYTES];
 
+	snprintf(source, sizeof(source), "%.*s", (int)source_length(name), name);
 	for (unsigned n = 0; n < choice->only->count; n++)
 		if (fnmatch(choice->only->word[n], name, FNM_NOESCAPE) == 0 ||
+		    fnmatch(choice->only->word[n], source, FNM_NOESCAPE) == 0 ||
 		    fnmatch(choice->only->word[n], demangled(name), FNM_NOESCAPE) == 0)
 			chosen = choice->matched[n] = true;
 	return chosen;
