@@ -83,6 +83,7 @@ void ktrace_console_refusal(const struct ktrace_console *console, int error);
  * thread after a preemption, can call write() while the interrupted call has not returned on the same CPU.
  * Events that fire during write(), on the same CPU and in the same thread and context (KTRX_CONTEXT_*), are
  * recorded but not printed. Exception: the sched.switch is printed if the thread is preempted during write().
+ * But then events that write() records later in the same call may be printed, too.
  * write() must not wait for a lock that may be held when an event fires; it must drop the text if this CPU
  * already holds the console's lock. Events of KTRACE_EARLY() are not printed.
  */

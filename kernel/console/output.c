@@ -13,6 +13,7 @@
 #include "ktrace/clock.h"
 #include "ktrace/settings.h"
 
+#include "../core/core.h"
 #include "../core/state.h"
 #include "line.h"
 
@@ -30,9 +31,9 @@ enum {
 
 /*
  * [CPU][context]: the thread that was the last to start a write there; 0 if a write has ended there since.
- * An entry never names a thread that does not write. It may be 0 although a thread that was preempted has
- * still to finish its write: then an event that this write causes is written once more than needed, but the
- * write of that event names the thread again, so there is no endless recursion.
+ * An entry never names a thread that does not write. It may be 0 although a preempted thread has not finished
+ * its write: then events that this write causes later are written, but events that the write of such an event
+ * causes are not. So each preemption adds at most one level of recursion.
  * CPUs with a number of KTRACE_MAX_CPUS or more share the last row.
  */
 static uint32_t writer[KTRACE_MAX_CPUS + 1][KTRX_CONTEXT_EARLY + 1];
@@ -86,6 +87,13 @@ static void put(struct ktrace_line *line, const struct ktrace_console_record *re
 	ktrace_line_flush(line);
 }
 
+/* Kernels record this event with ktrace_switch() or declare an event of this name. */
+static int is_switch(const struct ktrx_event *event)
+{
+	return ktrace_span_is(ktrace_span_of("sched"), ktrace_event_group(event)) &&
+	       ktrace_span_is(ktrace_span_of("switch"), ktrace_event_name(event));
+}
+
 static void print_record(const struct ktrace_console_record *record)
 {
 	struct watched watched;
@@ -94,7 +102,7 @@ static void print_record(const struct ktrace_console_record *record)
 	watched.writer = &writer[record->cpu < KTRACE_MAX_CPUS ? record->cpu : KTRACE_MAX_CPUS]
 				[KTRX_W1_CONTEXT(record->thread)];
 	watched.self = record->thread | IS_WRITING;
-	if (record->event->v1_id == KTRX1_CTX_SWITCH)
+	if (is_switch(record->event))
 		watched.self |= WRITES_SWITCH;
 	watched.kernels = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
 	if (!watched.kernels)

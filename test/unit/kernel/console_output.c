@@ -231,6 +231,25 @@ static void events_of_the_next_thread_are_printed_if_a_write_is_preempted(void *
 	assert_string_equal(screen.text, "test_number  2\n");
 }
 
+KTRACE_EVENT(sched, switch, "%u -> %u", (uint32_t, prev), (uint32_t, next));
+
+static void preempted_by_an_event_of_the_kernel(void)
+{
+	KTRACE(sched, switch, 4, 7);
+}
+
+/* The kernel declares the event sched.switch itself. */
+static void a_switch_that_the_kernel_declares_is_printed(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	set_level("debug.ktr.verbose=1");
+	fake.thread = 4;
+	screen.during_write = preempted_by_an_event_of_the_kernel;
+	KTRACE(test, number, 1);
+	assert_string_equal(screen.text, "sched_switch  4 -> 7\ntest_number  1\n");
+}
+
 static void sleep_in_the_console(void)
 {
 	screen.during_write = sleep_in_the_console;
@@ -239,7 +258,7 @@ static void sleep_in_the_console(void)
 	ktrace_switch(7, 4, 1);
 }
 
-/* A console that sleeps in each write, although it must not, causes no endless recursion. */
+/* A thread that sleeps in each write, although it must not, causes no endless recursion. */
 static void a_write_that_sleeps_ends(void **state)
 {
 	(void)state;
@@ -324,6 +343,7 @@ int main(void)
 		TEST(two_cpus_may_print_at_the_same_time),
 		TEST(events_of_an_interrupt_while_printing_are_printed),
 		TEST(events_of_the_next_thread_are_printed_if_a_write_is_preempted),
+		TEST(a_switch_that_the_kernel_declares_is_printed),
 		TEST(a_write_that_sleeps_ends),
 		TEST(interrupts_at_any_point_are_printed),
 		TEST(records_rejected_by_a_full_ring_are_not_printed),
