@@ -124,11 +124,11 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 						"the machine is still booting, or stopped while it booted");
 	else if (starts && why_has_run_threads(starts))
 		finding_say(finding->base.what,
-			    "CPU %" PRIu32
-			    " has run no thread for %s, and is not in idle mode, for an unknown reason",
+			    "CPU %" PRIu32 " has run no thread for %s%s, for an unknown reason",
 			    starts->number,
 			    why_say_ticks(evidence, why_age(evidence, starts->row.switch_stamp), silence,
-					  sizeof(silence)));
+					  sizeof(silence)),
+			    starts->row.mode == KTRX_MODE_IDLE ? "" : ", and is not in idle mode");
 	else if (starts)
 		finding_say(finding->base.what,
 			    "CPU %" PRIu32 " has neither idled nor run a thread yet, for an unknown reason",

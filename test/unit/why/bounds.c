@@ -247,6 +247,15 @@ static void tick_may_interrupt_cpu_that_looks_for_the_next_thread(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
+/* A halted machine, a core file for example, may have hung where it is. */
+static void halted_cpu_between_two_threads_is_not_known_to_make_progress(void **state)
+{
+	(void)state;
+	schedules_until(LAST);
+	script_info()->registers = "cpu 0 pc=1000\n";
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+}
+
 /* The CPU has left only its first thread, so it has not run any other thread yet. */
 static void cpu_that_switched_once_is_starting(void **state)
 {
@@ -369,6 +378,7 @@ int main(void)
 		TEST(cpu_whose_stack_is_unknown_is_not_offline),
 		TEST(cpu_that_looks_for_the_next_thread_is_not_starting),
 		TEST(tick_may_interrupt_cpu_that_looks_for_the_next_thread),
+		TEST(halted_cpu_between_two_threads_is_not_known_to_make_progress),
 		TEST(cpu_that_switched_once_is_starting),
 		TEST(cpu_that_has_run_threads_is_not_said_to_have_run_none),
 		TEST(cpu_that_looks_for_the_next_thread_does_not_idle),
