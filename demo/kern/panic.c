@@ -14,7 +14,8 @@
 #include "print.h"
 #include "thread.h"
 
-#define STOP_TIMEOUT_NS (50 * NS_PER_MS)
+/* the host may stop a virtual CPU for long while this CPU writes to the console */
+#define STOP_TIMEOUT_NS (500 * NS_PER_MS)
 
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, panic, stopped, "for CPU %u",
 		  (uint32_t, by));
