@@ -35,8 +35,8 @@ struct choice {
 };
 
 /*
- * Returns the length of a function's name in the source code. Compilers append suffixes to the names of copies
- * that they specialize, such as fact_record.constprop.0.
+ * Returns the length of a function's name in the source code. Compilers append suffixes to the names of
+ * copies that they specialize, such as fact_record.constprop.0.
  */
 static size_t source_length(const char *name)
 {
