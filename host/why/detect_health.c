@@ -141,17 +141,6 @@ static bool hides_activity(const struct why_evidence *evidence, const struct why
 	return (never || why_is_silent(evidence, cpu)) && reach_of(evidence, cpu) < evidence->window;
 }
 
-/*
- * Returns whether the CPU is between two threads and will run the next one. A machine that was halted may have
- * hung there, unless the host saw it make progress.
- */
-static bool is_about_to_switch(const struct health *health, const struct why_evidence *evidence,
-			       const struct why_cpu *cpu)
-{
-	return why_is_between_threads(evidence, cpu) && health->longest <= why_ms(evidence, LATE_MS) &&
-	       (evidence->made_progress || !evidence->halted);
-}
-
 static void look_at_cpu(struct health *health, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	if (!why_is_there(cpu))
@@ -169,7 +158,8 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 		health->idle++;
 	else if (why_is_silent(evidence, cpu) && !why_works_without_ticks(evidence, cpu))
 		health->silent++;
-	else if (!why_runs_work(evidence, cpu) && !is_about_to_switch(health, evidence, cpu))
+	else if (!why_runs_work(evidence, cpu) &&
+		 !(why_is_about_to_switch(evidence, cpu) && health->longest <= why_ms(evidence, LATE_MS)))
 		health->unknown++;
 	if (!cpu->has_row || cpu->row.mode == KTRX_MODE_UNKNOWN)
 		health->modes_known = false;

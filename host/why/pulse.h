@@ -169,6 +169,11 @@ bool why_has_run_threads(const struct why_cpu *cpu);
  * Such a CPU does not idle: there may be a thread that it is about to run.
  */
 bool why_is_between_threads(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/*
+ * Returns whether the CPU is between two threads and will run the next one. A machine that was halted for the
+ * capture may have hung there, unless the host has seen it make progress.
+ */
+bool why_is_about_to_switch(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /* Returns whether the CPU runs the handler of traps, or a function that the handler has called. */
 bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*

@@ -208,6 +208,11 @@ bool why_is_between_threads(const struct why_evidence *evidence, const struct wh
 	       why_age(evidence, cpu->row.switch_stamp) < why_ms(evidence, MOMENT_MS);
 }
 
+bool why_is_about_to_switch(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return why_is_between_threads(evidence, cpu) && (evidence->made_progress || !evidence->halted);
+}
+
 /* Returns whether the CPU has interrupts disabled, and has been silent for long. */
 static bool is_masked_and_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
