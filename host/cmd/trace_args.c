@@ -203,7 +203,7 @@ const struct option_row trace_machine_options[] = {
 const struct option_row trace_layout_options[] = {
 	{ "v1-layout", 0, "kevlar|spec",
 	  "choose the layout of payloads in version 1: kevlar (default), as in real traces; spec, "
-	  "as in the first description of the format",
+	  "as in the published text of that version",
 	  options_set_choice, AT(options.v1_layout) },
 	{ 0 },
 };

@@ -35,6 +35,16 @@ static const struct why_cpu *starting_cpu(const struct why_evidence *evidence)
 	return NULL;
 }
 
+/* Returns the first CPU that was halted between two threads, and may have hung there; NULL: there is none. */
+static const struct why_cpu *halted_between_threads(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (why_is_between_threads(evidence, &evidence->cpu[n]) &&
+		    !why_is_about_to_switch(evidence, &evidence->cpu[n]))
+			return &evidence->cpu[n];
+	return NULL;
+}
+
 /*
  * Returns the first CPU that does not idle, had heartbeats, and makes no progress now. Returns NULL if there
  * is none.
@@ -79,7 +89,7 @@ static const char *say_silence(const struct why_evidence *evidence, char *buffer
 static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_cpu *starts = starting_cpu(evidence), *silent = silent_cpu(evidence),
-			     *missing = why_misnumbered(evidence);
+			     *missing = why_misnumbered(evidence), *halted = halted_between_threads(evidence);
 	char silence[WHY_WORDS], shows[FINDING_LINE];
 
 	if (evidence->info->unusable)
@@ -139,6 +149,11 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 			    " does not idle, and has had no heartbeat for %s, for an unknown reason",
 			    silent->number,
 			    why_say_ticks(evidence, why_silence(evidence, silent), silence, sizeof(silence)));
+	else if (halted)
+		finding_say(finding->base.what,
+			    "CPU %" PRIu32
+			    " was between two threads when the machine was halted; it may have hung there",
+			    halted->number);
 	else
 		finding_say(finding->base.what, "nothing in the trace explains what this machine does");
 }

@@ -25,8 +25,9 @@
 #define HOST_MS	    2000u
 #define ALIKE_MS    100u /* time in ms: two CPUs that stopped within this time stopped at the same time */
 #define SMALL_REACH 32u	 /* size in bytes of a loop of a few instructions */
-#define PLACES	    8u	 /* minimum number of interrupts that have interrupted the thread */
-#define FRAMES	    6u	 /* maximum number of stack frames that are listed */
+#define INTERRUPTIONS \
+	8u	  /* minimum number of times that the thread was interrupted in a loop that is reported */
+#define FRAMES 6u /* maximum number of stack frames that are listed */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -236,7 +237,7 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	    why_is_flooded(evidence, cpu))
 		return 0;
 	why_places_of(evidence, cpu, thread->id, since, &places);
-	if (places.count < PLACES || !why_places_are_one(evidence, &places))
+	if (places.count < INTERRUPTIONS || !why_places_are_one(evidence, &places))
 		return 0;
 	side = why_side_of_places(evidence, cpu, &places, since);
 	if (side == WHY_SIDE_UNKNOWN || (side == WHY_SIDE_USER && thread->in_syscall))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Sourced after test/tap.sh by tests that check the effect of each option in --help. They run in $tmp, with $bin first in
-# PATH. `quiet` there starts a command and writes its output to the file `output`.
+# PATH. The command $bin/quiet starts another command and writes its output to the file `output`.
 bin=$tmp/bin
 mkdir "$bin" || exit 1
 # The tests use scripts of steps in place of hardware traces.

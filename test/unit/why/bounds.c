@@ -254,6 +254,7 @@ static void halted_cpu_between_two_threads_is_not_known_to_make_progress(void **
 	schedules_until(LAST);
 	script_info()->registers = "cpu 0 pc=1000\n";
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("CPU 0 was between two threads when the machine was halted; it may have hung there");
 }
 
 /* The CPU has left only its first thread, so it has not run any other thread yet. */
