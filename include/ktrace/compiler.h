@@ -3,8 +3,7 @@
 #ifndef KTRACE_COMPILER_H
 #define KTRACE_COMPILER_H
 
-#include "ktrx/assert.h"
-#include "ktrx/integers.h"
+#include "ktrx/base.h"
 
 #if !defined(__GNUC__)
 #error "ktrace needs gcc or clang"

@@ -8,7 +8,7 @@
 #ifndef KTRX_HWT_H
 #define KTRX_HWT_H
 
-#include "ktrx/integers.h"
+#include "ktrx/base.h"
 #include "ktrx/proc.h"
 
 /*

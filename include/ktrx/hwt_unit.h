@@ -16,8 +16,7 @@
 #ifndef KTRX_HWT_UNIT_H
 #define KTRX_HWT_UNIT_H
 
-#include "ktrx/assert.h"
-#include "ktrx/integers.h"
+#include "ktrx/base.h"
 
 #define KTRX_HWT_UNIT_MAGIC   KTRX_U32(0x5552544b) /* "KTRU" */
 #define KTRX_HWT_UNIT_VERSION 1u

@@ -8,8 +8,7 @@
 #ifndef KTRX_PROC_H
 #define KTRX_PROC_H
 
-#include "ktrx/assert.h"
-#include "ktrx/integers.h"
+#include "ktrx/base.h"
 
 /*
  * the first bytes of a head. If a reader takes these bytes for the size of a record, the size is above

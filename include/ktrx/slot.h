@@ -27,8 +27,7 @@
 #ifndef KTRX_SLOT_H
 #define KTRX_SLOT_H
 
-#include "ktrx/assert.h"
-#include "ktrx/integers.h"
+#include "ktrx/base.h"
 
 #define KTRX_SLOT_SIZE	      32u
 #define KTRX_SLOT_SHIFT	      5u

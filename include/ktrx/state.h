@@ -8,8 +8,7 @@
 #ifndef KTRX_STATE_H
 #define KTRX_STATE_H
 
-#include "ktrx/assert.h"
-#include "ktrx/integers.h"
+#include "ktrx/base.h"
 
 struct ktrx_thread {
 	uint32_t id;   /* number of the thread, plus 1; 0: the entry is empty */

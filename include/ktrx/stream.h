@@ -7,8 +7,7 @@
 #ifndef KTRX_STREAM_H
 #define KTRX_STREAM_H
 
-#include "ktrx/assert.h"
-#include "ktrx/integers.h"
+#include "ktrx/base.h"
 
 #define KTRX_STREAM_MAGIC   "\x89KTS\r\n\x1a\n"
 #define KTRX_STREAM_VERSION 1u

@@ -9,8 +9,7 @@
 #ifndef KTRX_V1_H
 #define KTRX_V1_H
 
-#include "ktrx/assert.h"
-#include "ktrx/integers.h"
+#include "ktrx/base.h"
 
 #define KTRX1_VERSION	  1u
 #define KTRX1_RECORD_SIZE 32u

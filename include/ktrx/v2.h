@@ -9,8 +9,7 @@
 #ifndef KTRX_V2_H
 #define KTRX_V2_H
 
-#include "ktrx/assert.h"
-#include "ktrx/integers.h"
+#include "ktrx/base.h"
 #include "ktrx/state.h"
 
 #define KTRX_MAGIC     "KTRX"
