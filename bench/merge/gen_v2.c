@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * gen_v2 OUT RINGS EVENTS [ram]: writes a version 2 dump, or a guest's RAM, with that many events, spread
- * over that many rings in an order that a branch predictor cannot learn. The total number of slots is the
- * same for every number of rings, and all rings are full.
+ * over that many rings in an order that a branch predictor cannot learn. If EVENTS / RINGS is a power of two
+ * of at least 256, the total number of slots is the same for every number of rings, and all rings are nearly
+ * or completely full.
  */
 #include <fcntl.h>
 #include <stdbool.h>

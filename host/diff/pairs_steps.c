@@ -321,7 +321,10 @@ static void add_reordered(struct pairs *pairs, const struct single *first, const
 	pairs->match[first->step] = second->step;
 }
 
-/* Removes the steps that both traces have, but at different places. */
+/*
+ * Adds an item DIFF_REORDERED for each step that both traces have, but at different places. Removes these
+ * steps from the steps that only one trace has.
+ */
 static void find_reordered(struct pairs *pairs, struct side *const side[2])
 {
 	uint32_t at[2] = { 0, 0 }, kept[2] = { 0, 0 };

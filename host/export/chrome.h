@@ -195,7 +195,9 @@ struct chrome_rows_row {
 	struct chrome_rows_open open;
 };
 
-/* Open spans of all rows. A structure whose bytes are all zero is ready for use. */
+/*
+ * Open spans of all rows except the threads' own rows. A structure whose bytes are all zero is ready for use.
+ */
 struct chrome_rows {
 	struct chrome_rows_row *row;
 	uint32_t rows, room;

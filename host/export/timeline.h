@@ -283,7 +283,8 @@ bool repeat_of(const struct ktread_event *event, struct repeat *repeat);
 /* ---- Repetitions as text: those that have a record, and those still in progress at the end ---- */
 
 /*
- * Writes "lock.acquire: 199 more in 0.000175 s". Returns the end, or NULL if the event is not ktrace.repeat.
+ * Writes "lock.acquire: 199 more in 0.000175 s". Returns the end, or NULL if the event is not ktrace.repeat
+ * or is damaged.
  */
 char *repeats_put(char *at, const struct ktread *trace, const struct ktread_event *event);
 

@@ -53,7 +53,10 @@ static int handle_end(struct ktread_proc_input *input)
 	return 0;
 }
 
-/* Calls read() once. Returns the number of bytes read, 0 at the end (perhaps only for now), or an error. */
+/*
+ * Reads once. Returns the number of bytes read, or an error. Returns 0 at the end of the input; if the input
+ * is followed, also if no bytes can be read now.
+ */
 static ssize_t read_some(void *context, uint8_t *to, size_t room)
 {
 	struct ktread_proc_input *input = context;

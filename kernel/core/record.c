@@ -74,7 +74,10 @@ static uint32_t extension_head(uint32_t ring, uint64_t word)
 	return KTRX_EXT_CPU << 8 | (own ? ktrace_ring[own].cpu : ktrace_arch_early_cpu()) << 16;
 }
 
-/* Copies a string field to to[at], at most `room` bytes. Returns the offset after the field. */
+/*
+ * Writes a string field to to[at]: 2 bytes for the length, then at most `room` and at most KTRACE_STRING_MAX
+ * bytes of the string. Returns the offset after the field.
+ */
 static uint32_t pack_string(uint8_t *to, uint32_t at, uint32_t room, const char *string)
 {
 	static const char null[] = "(null)";

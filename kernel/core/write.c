@@ -309,7 +309,9 @@ static inline int ring_reserve(struct ktrace_writer *writer)
 }
 
 /*
- * Writes the record into the reserved slots. Requires: the writer has reserved the slots and has a timestamp.
+ * Writes the record into the reserved slots. If an anchor is due, writes anchors into these slots, and
+ * reserves other slots for the record. Returns the record's timestamp; 0 if the ring is full. Requires: the
+ * writer has reserved the slots and has a timestamp.
  */
 static uint64_t ring_write(struct ktrace_writer *writer, const struct ktrace_pending *pending)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace hunt` finds a race, keeps one trace of it, and removes all other files.
+# `ktrace hunt` finds a race, keeps one trace of it with its console output, and removes the files of other runs.
 . test/tap.sh
 . test/qemu/run_support.sh
 . test/qemu/hunt_support.sh
