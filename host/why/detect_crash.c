@@ -21,7 +21,8 @@
 /* time in ms: a panic may be caused by a fault that came at most this long before it */
 #define FAULT_MS  1000u
 #define NULL_PAGE 4096u
-#define ADDRESSES 4u /* maximum number of addresses in the message whose functions are printed */
+#define PHRASE	  24u /* maximum number of bytes between "stack" and a word for its overflow */
+#define ADDRESSES 4u  /* maximum number of addresses in the message whose functions are printed */
 
 /* Returns the CPU that panicked; NULL if this CPU is unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
@@ -31,37 +32,77 @@ static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
 	return panic->stamp && panic->cpu < evidence->cpus ? &evidence->cpu[panic->cpu] : NULL;
 }
 
-static bool mentions(const char *message, const char *word)
+/* Returns whether the text begins with this word, in letters of either case. */
+static bool begins(const char *text, const char *word)
 {
-	const size_t length = strlen(word);
+	return strncasecmp(text, word, strlen(word)) == 0;
+}
 
-	for (; *message; message++) {
-		size_t n = 0;
+/*
+ * Returns whether the text says that something overflowed, or has an overflow, before the end of the phrase,
+ * such as "overflow in task 5" or "of thread 5 exhausted".
+ */
+static bool says_overflow(const char *text)
+{
+	static const char *const words[] = { "overflow", "overrun", "overran", "exhausted", "guard page" };
+	static const char *const between[] = { "of ", "in ", "for ", "has ", "was ", "is " };
+	bool near = false;
 
-		while (n < length && tolower((unsigned char)message[n]) == word[n])
-			n++;
-		if (n == length)
-			return true;
+	text += strspn(text, " -_");
+	for (size_t n = 0; n < sizeof(between) / sizeof(between[0]); n++)
+		near = near || begins(text, between[n]);
+	for (size_t at = 0; at < PHRASE && (isalnum((unsigned char)text[at]) || strchr(" -_/", text[at]));
+	     at++) {
+		for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++)
+			if (begins(text + at, words[n]))
+				return true;
+		if (!near || !text[at])
+			return false;
 	}
 	return false;
 }
 
-/* Returns whether the panic message mentions a stack overflow. Knows the phrases that several kernels use. */
-static bool mentions_overflow(const char *message)
+/* Returns whether the words before `stack` say that it overflowed, such as "overflow of the" or "overran its". */
+static bool overflows_before(const char *message, const char *stack)
 {
-	static const char *const words[] = { "overflow", "overrun", "overran", "exhausted", "guard page" };
+	static const char *const phrases[] = { "overflow of ", "overflow in ", "overflowed ",	"overran ",
+					       "overrun of ",  "exhausted ",   "guard page of " };
+	const char *from = stack - message > PHRASE ? stack - PHRASE : message;
 
-	for (size_t n = 0; mentions(message, "stack") && n < sizeof(words) / sizeof(words[0]); n++)
-		if (mentions(message, words[n]))
-			return true;
+	for (; from < stack; from++)
+		for (size_t n = 0; n < sizeof(phrases) / sizeof(phrases[0]); n++)
+			if (begins(from, phrases[n]) && !memchr(from, ':', (size_t)(stack - from)))
+				return true;
 	return false;
 }
 
+/* Returns whether the panic message says that a stack overflowed. Knows the phrases that several kernels use. */
+static bool mentions_overflow(const char *message)
+{
+	const char *at = message;
+
+	while ((at = strcasestr(at, "stack"))) {
+		const bool file = at[5] == '.' && isalpha((unsigned char)at[6]);
+		const bool whole = (at == message || !isalnum((unsigned char)at[-1])) &&
+				   !isalnum((unsigned char)at[5]) && !file;
+
+		if (whole && (says_overflow(at + 5) || overflows_before(message, at)))
+			return true;
+		at += 5;
+	}
+	return false;
+}
+
+/*
+ * Returns whether the fault before the panic was the call of a null pointer. If the thread has made a system
+ * call since, it went on after the fault: the code of a program may be at address 0.
+ */
 static bool called_null_pointer(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread && thread->faults.last && thread->faults.last <= evidence->panic.stamp &&
-	       thread->fault_stamp == thread->faults.last && thread->fault_has_ip &&
-	       thread->fault_address < NULL_PAGE && thread->fault_ip == thread->fault_address &&
+	       thread->syscalls.last < thread->faults.last && thread->fault_stamp == thread->faults.last &&
+	       thread->fault_has_ip && thread->fault_address < NULL_PAGE &&
+	       thread->fault_ip == thread->fault_address &&
 	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, FAULT_MS);
 }
 
@@ -265,19 +306,39 @@ static void say_message(const struct why_evidence *evidence, struct why_finding 
 	say_addresses(evidence, finding);
 }
 
+/* Returns whether more than the stack pointer shows an overflow: faults in handlers of faults, or a recursion. */
+static bool is_proven(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		      const struct why_thread *thread)
+{
+	return why_nests_faults(evidence, thread) || why_recurses(cpu);
+}
+
+/*
+ * Returns whether the stack pointer of the CPU is below the thread's stack. In an interrupt handler, which may
+ * have a stack of its own, this alone proves nothing.
+ */
+static bool is_below_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			   const struct why_thread *thread)
+{
+	return why_left_stack(evidence, cpu, thread) &&
+	       (!cpu->row.nesting || is_proven(evidence, cpu, thread));
+}
+
 int why_detect_panic(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	const struct why_panic *panic = &evidence->panic;
 	const struct why_cpu *cpu = cpu_of(evidence);
 	const struct why_thread *thread = panic->stamp ? why_thread_find(evidence, panic->thread) : NULL;
-	const bool left = why_left_stack(evidence, cpu, thread);
-	const bool stack = left || mentions_overflow(panic->message);
+	const bool left = is_below_stack(evidence, cpu, thread);
+	const bool says = mentions_overflow(panic->message);
 	uint64_t pc = fault_pc(evidence, cpu, thread);
 	struct why_finding *finding;
 
 	if (!panic->stamp && evidence->info->outcome != KTRX_OUTCOME_PANIC)
 		return 0;
-	finding = why_finding_new(findings, stack ? WHY_STACK_OVERFLOW : WHY_PANIC, FINDING_CERTAIN);
+	finding = why_finding_new(findings, left || says ? WHY_STACK_OVERFLOW : WHY_PANIC,
+				  left && !says && !is_proven(evidence, cpu, thread) ? FINDING_LIKELY
+										     : FINDING_CERTAIN);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	say_head(evidence, thread, left, finding);

@@ -145,18 +145,35 @@ static bool may_follow_another_stop(const struct why_evidence *evidence, const s
 	return false;
 }
 
+/*
+ * Returns whether a sleep that the CPU's timer should have ended is late although the CPU ran: the CPU was active
+ * after it, or the host cannot have stopped the CPU for that long.
+ */
+static bool is_late_for_sure(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const uint64_t deadline = evidence->thread[n].holder.deadline;
+
+		if (is_late(evidence, cpu, &evidence->thread[n]) &&
+		    (why_active_until(cpu) > deadline + why_ms(evidence, LATE_MS) ||
+		     why_age(evidence, deadline) >= why_ms(evidence, HOST_MS)))
+			return true;
+	}
+	return false;
+}
+
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct why_cpu *cpu)
 {
-	const bool alive = why_lived_on(cpu) > why_ms(evidence, LATE_MS);
+	const bool alive = why_lived_on(cpu) > why_ms(evidence, LATE_MS) && is_late_for_sure(evidence, cpu);
 	/* the host may have stopped the CPU, but not for HOST_MS */
 	const bool later = why_active_until(cpu) > cpu->row.heartbeat_stamp + why_ms(evidence, HOST_MS);
 	const bool masked = !alive && !later && why_may_run_masked(evidence, cpu);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_DEAD_TIMER,
 				!is_its_timer(evidence, cpu)			     ? FINDING_POSSIBLE
-				: alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN
 				: masked || may_follow_another_stop(evidence, cpu)   ? FINDING_POSSIBLE
+				: alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN
 										     : FINDING_LIKELY);
 	char ticks[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS];
 
@@ -254,14 +271,15 @@ static bool is_old(const struct why_evidence *evidence, uint64_t since)
 }
 
 /*
- * Returns whether missing ticks have another reason: interrupts are disabled, or the CPU waits for a lock or
- * an IPI answer. Such a state does not count if it began only a moment ago, because code that takes a lock
+ * Returns whether missing ticks have another reason: interrupts are disabled, so none can wake the CPU, or
+ * the CPU waits for a lock or an IPI answer. Such a state does not count if it began only a moment ago, because code that takes a lock
  * also disables interrupts for a moment. A program does not do this.
  */
 static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return (cpu->mask == INTERRUPTS_MASKED && cpu->side == PRIVILEGE_USER) ||
-	       (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && is_old(evidence, cpu->row.interrupts_stamp)) ||
+	       (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && is_old(evidence, cpu->row.interrupts_stamp) &&
+		!why_wakes_masked(evidence, cpu)) ||
 	       (cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE &&
 		is_old(evidence, cpu->holder.wait_stamp)) ||
 	       (cpu->row.ipi_cpu != 0 && is_old(evidence, cpu->row.ipi_stamp));
@@ -379,8 +397,7 @@ static int found_all(const struct why_evidence *evidence, struct why_findings *f
 	 * even if interrupts are disabled.
 	 */
 	const bool ready = cpu->has_registers && why_ticks_without_reason(cpu) &&
-			   (cpu->mask == INTERRUPTS_ENABLED ||
-			    (evidence->info->machine != EM_X86_64 && why_is_in_idle_thread(evidence, cpu)));
+			   (cpu->mask == INTERRUPTS_ENABLED || why_wakes_masked(evidence, cpu));
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_DEAD_TIMER, ready ? FINDING_LIKELY : FINDING_POSSIBLE);
 	char beat[WHY_WORDS];

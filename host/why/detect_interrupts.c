@@ -135,6 +135,15 @@ static bool came_often(const struct why_evidence *evidence, const struct why_cpu
 	       cpu->row.irqs >= at_least(evidence, why_silence(evidence, cpu));
 }
 
+/* Returns whether the interrupted threads make progress between the newest interrupts. */
+static bool is_usable_between(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_irq_kind *kind = why_newest_kind(&cpu->interrupts);
+
+	return kind && are_spread(&cpu->interrupts) && comes_each(evidence, kind, SHORTEST_US) &&
+	       kind->handled < busy_ticks(kind) / PART;
+}
+
 /*
  * Returns whether the newest interrupts of the CPU are a storm: they have the same number, and no other event
  * came between them. On an idle CPU, this is not enough, because all interrupts interrupt the idle loop at
@@ -159,8 +168,10 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 		return false;
 	if (!evidence->stalled && why_age(evidence, interrupts->stamp) > why_ms(evidence, RECENT_MS))
 		return false;
-	return idle ? storm->dense && why_has_stopped(evidence, cpu)
-		    : why_has_stopped(evidence, cpu) || interrupts->run_at_one_place;
+	if (idle)
+		return storm->dense && why_has_stopped(evidence, cpu);
+	return (why_has_stopped(evidence, cpu) && !is_usable_between(evidence, cpu)) ||
+	       interrupts->run_at_one_place;
 }
 
 static struct storm storm_of(const struct why_interrupts *interrupts, const struct why_irq_kind *kind)
@@ -237,15 +248,6 @@ static bool may_be_burst(const struct why_evidence *evidence, const struct why_c
 				   elapsed(kind->after, kind->last) < why_ms(evidence, FLOOD_MS))) &&
 	       !why_has_stopped(evidence, cpu) && interrupts->entered > interrupts->run &&
 	       elapsed(interrupts->run_first, interrupts->stamp) < why_ms(evidence, FLOOD_MS);
-}
-
-/* Returns whether the interrupted threads make progress between the newest interrupts. */
-static bool is_usable_between(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	const struct why_irq_kind *kind = why_newest_kind(&cpu->interrupts);
-
-	return kind && are_spread(&cpu->interrupts) && comes_each(evidence, kind, SHORTEST_US) &&
-	       kind->handled < busy_ticks(kind) / PART;
 }
 
 /*
@@ -503,7 +505,8 @@ static void say_unended(const struct why_evidence *evidence, const struct why_cp
 static int look_at(const struct why_evidence *evidence, struct why_findings *findings,
 		   const struct why_cpu *cpu)
 {
-	enum finding_certainty certain = takes_interrupts(cpu) ? FINDING_CERTAIN : FINDING_LIKELY;
+	enum finding_certainty certain =
+		takes_interrupts(cpu) && why_has_had_eoi(evidence, cpu) ? FINDING_CERTAIN : FINDING_LIKELY;
 	struct why_finding *finding;
 
 	if (!why_has_stopped(evidence, cpu) || !why_lacks_eoi(evidence, cpu) ||

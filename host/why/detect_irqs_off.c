@@ -105,18 +105,26 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 	return 0;
 }
 
+/* Returns whether the registers show that the CPU has halted with interrupts disabled. */
+static bool halts_masked(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER && why_has_halted(evidence, cpu);
+}
+
 /*
  * Returns whether a CPU that has halted with interrupts disabled may have halted forever. On x86, such a CPU
  * takes no more interrupts. On other architectures, the result is false, because CPUs often idle in this way.
  *
- * There may be another explanation: the kernel enabled interrupts without calling the hook, and stopped the
- * tick. A stopped tick is unlikely if another CPU idles and still ticks. So the result is true only if there
- * is such a CPU.
+ * Without registers that show this, there may be another explanation: the kernel enabled interrupts without
+ * calling the hook, and stopped the tick. A stopped tick is unlikely if another CPU idles and still ticks. So
+ * the result is then true only if there is such a CPU.
  */
 static bool may_halt_for_ever(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	if (evidence->info->machine != EM_X86_64 || why_silence(evidence, cpu) < why_ms(evidence, HALT_MS))
 		return false;
+	if (halts_masked(evidence, cpu))
+		return true;
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *other = &evidence->cpu[n];
 
@@ -138,15 +146,17 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 }
 
 /*
- * Reports a CPU that halted with interrupts disabled. The certainty is "likely" if the CPU's timer ticked all
- * the time. Otherwise it is "possible", because the kernel may stop the tick whenever the CPU idles.
+ * Reports a CPU that halted with interrupts disabled. The certainty is "likely" if the registers show this, or
+ * the CPU's timer ticked all the time. Otherwise it is "possible", because the kernel may stop the tick whenever
+ * the CPU idles.
  */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)
 {
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_IRQS_OFF,
-				ticks_regularly(&cpu->interrupts) ? FINDING_LIKELY : FINDING_POSSIBLE);
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_IRQS_OFF,
+		halts_masked(evidence, cpu) || ticks_regularly(&cpu->interrupts) ? FINDING_LIKELY
+										 : FINDING_POSSIBLE);
 	const uint64_t pc = cpu->has_registers ? cpu->pc : cpu->row.pc;
 	char place[WHY_WORDS], ticks[WHY_WORDS];
 

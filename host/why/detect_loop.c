@@ -58,11 +58,21 @@ static bool fault_loops(const struct why_evidence *evidence, const struct why_th
 	       lasts_until_end(evidence, thread, thread->faults.last);
 }
 
+/*
+ * Returns whether the faults certainly are a loop without progress. The handler of a signal may continue at
+ * another place, and faults that come slowly may each be the end of other work, such as emulated accesses.
+ */
+static bool is_certain(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread->fault_ip && thread->fault_signals == 0 &&
+	       rate(evidence, thread->fault_repeats, thread->fault_first, thread->faults.last) >= RATE_LEAST;
+}
+
 static int report_faults(const struct why_evidence *evidence, struct why_findings *findings,
 			 const struct why_thread *thread)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_FAULT_LOOP,
-						      thread->fault_ip ? FINDING_CERTAIN : FINDING_LIKELY);
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_FAULT_LOOP, is_certain(evidence, thread) ? FINDING_CERTAIN : FINDING_LIKELY);
 	char who[WHY_WORDS], where[WHY_WORDS], since[WHY_WORDS];
 
 	if (!finding)
@@ -85,7 +95,7 @@ static int report_faults(const struct why_evidence *evidence, struct why_finding
 		finding_evidence(&finding->base, "the kernel reports how these faults end: %s%s",
 				 why_say_name(thread->fault_how, "", 0, where, sizeof(where)),
 				 thread->fault_signals
-					 ? "; a signal is delivered for them, and its handler returns"
+					 ? "; a signal is delivered for them"
 					 : "");
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = thread->id + 1, .pc = thread->fault_ip, .exact = true });

@@ -341,6 +341,16 @@ static bool host_may_have_stopped(const struct why_evidence *evidence, const str
 }
 
 /*
+ * Returns whether the CPU has only been started, and has halted since. A kernel may halt other CPUs on purpose
+ * until its scheduler uses them.
+ */
+static bool is_parked(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->row.heartbeats == 0 && cpu->row.switches == 0 && cpu->last_stamp == 0 &&
+	       why_has_halted(evidence, cpu);
+}
+
+/*
  * Returns whether the CPU spins with interrupts disabled. If it does, it has recorded nothing lately, and
  * does not wait for a lock or an IPI answer.
  */
@@ -350,7 +360,8 @@ static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cp
 	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, OFF_MS) &&
 	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
 	       !why_spins_for_something(cpu) && !why_is_in_idle_thread(evidence, cpu) &&
-	       !host_may_have_stopped(evidence, cpu) && why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
+	       !host_may_have_stopped(evidence, cpu) && !is_parked(evidence, cpu) &&
+	       why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
 }
 
 int why_detect_spin(const struct why_evidence *evidence, struct why_findings *findings)

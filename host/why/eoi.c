@@ -69,13 +69,23 @@ static bool some_need_no_eoi(const struct why_evidence *evidence)
 	return false;
 }
 
+/* Returns the number of the CPU's newest interrupt. */
+static uint32_t newest_number(const struct why_cpu *cpu)
+{
+	return cpu->interrupts.entered ? cpu->interrupts.number : cpu->row.irq;
+}
+
+bool why_has_had_eoi(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return has_had_eoi(evidence, newest_number(cpu));
+}
+
 bool why_lacks_eoi(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
-	const uint32_t number = interrupts->entered ? interrupts->number : cpu->row.irq;
 
 	/* on RISC-V, timers and IPIs are not connected to the interrupt controller, and have no EOI */
-	if (evidence->info->machine == EM_RISCV && !has_had_eoi(evidence, number))
+	if (evidence->info->machine == EM_RISCV && !why_has_had_eoi(evidence, cpu))
 		return false;
 	if (interrupts->entered)
 		return interrupts->ended > 0 && interrupts->left && !interrupts->over &&

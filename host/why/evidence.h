@@ -164,7 +164,8 @@ struct why_cpu {
 	bool without_stack;	  /* the captured stack pointer is 0: no code that needs a stack has run */
 	enum privilege side;	  /* privilege level of the CPU, from the captured registers */
 	enum interrupt_mask mask; /* whether interrupts were disabled, from the captured registers */
-	bool awake;	  /* on x86 under QEMU: the captured registers show that the CPU has not halted */
+	/* on x86 under QEMU: the captured registers show that the CPU has not halted, or that it has */
+	bool awake, halted;
 	bool irq_pending; /* on RISC-V: an interrupt was enabled and pending, from the captured registers */
 	/* address of the instruction of the last exception, from the captured registers; 0: unknown */
 	uint64_t trap_pc;

@@ -85,6 +85,12 @@ bool why_may_run_masked(const struct why_evidence *evidence, const struct why_cp
 	       (symbols_doubtful(evidence->symbols) || !is_halt(evidence, cpu->pc));
 }
 
+bool why_has_halted(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->halted || (cpu->has_registers && cpu->side != PRIVILEGE_USER &&
+			       !symbols_doubtful(evidence->symbols) && is_halt(evidence, cpu->pc));
+}
+
 bool why_is_awake(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->awake && cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER &&

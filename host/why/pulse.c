@@ -222,7 +222,15 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 
 bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return why_idles(evidence, cpu) && !why_runs_work(evidence, cpu);
+	return why_idles(evidence, cpu) &&
+	       (!why_runs_work(evidence, cpu) || (cpu->row.mode == KTRX_MODE_IDLE && cpu->row.mode_stamp));
+}
+
+bool why_wakes_masked(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint16_t machine = evidence->info->machine;
+
+	return (machine == EM_AARCH64 || machine == EM_RISCV) && why_is_in_idle_thread(evidence, cpu);
 }
 
 /*

@@ -174,6 +174,11 @@ bool why_is_between_threads(const struct why_evidence *evidence, const struct wh
  * capture may have hung there, unless the host has seen it make progress.
  */
 bool why_is_about_to_switch(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/*
+ * Returns whether the CPU idles, and an interrupt wakes it even if interrupts are disabled, as on AArch64 and
+ * RISC-V.
+ */
+bool why_wakes_masked(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /* Returns whether the CPU runs the handler of traps, or a function that the handler has called. */
 bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
@@ -181,6 +186,11 @@ bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu
  * that contains no instruction that waits. Needs registers and the kernel's file.
  */
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/*
+ * Returns whether the registers show that the CPU has halted, or the kernel's file shows that the CPU is at the
+ * instruction that waits for an interrupt.
+ */
+bool why_has_halted(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
  * Returns whether the registers show that the CPU has not halted and has interrupts disabled, and the
  * kernel's file shows that its function contains no instruction that waits. Such a CPU does not wait for an
@@ -257,6 +267,8 @@ const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence);
  * records EOIs, and this interrupt may need one.
  */
 bool why_lacks_eoi(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/* Returns whether an interrupt with the number of the CPU's newest interrupt had an EOI on any CPU. */
+bool why_has_had_eoi(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /* Places in the code at which interrupts interrupted a thread. */
 struct why_places {

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests machines of which one state looks like another: a healthy CPU like one that hangs, or the reverse. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <string.h>
+
+#include "ktrx/v2.h"
+#include "unit/support/script.h"
+#include "unit/support/why_cpus.h"
+#include "unit/support/why_support.h"
+
+#define NO_IRQ 1023u /* number that the GIC returns if no interrupt is pending */
+
+/* ---- A CPU that waits with interrupts disabled */
+
+/* WORKER sleeps on CPU 1 until 200 ms, but the ticks of CPU 1 end at 100 ms. */
+static void sleeps_past_the_last_tick(void)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+	sleeper->deadline = 200 * MS;
+	why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+}
+
+/* The kernel reports that it disables interrupts before the instruction that waits for one. */
+static void dead_timer_is_found_if_idle_cpus_disable_interrupts(void **state)
+{
+	(void)state;
+	sleeps_past_the_last_tick();
+	script_info()->machine = EM_AARCH64;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000 pstate=400003c5\n";
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(1)->interrupts_stamp = 100 * MS;
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
+}
+
+/* On x86, no interrupt wakes such a CPU. */
+static void only_x86_needs_interrupts_to_be_enabled(void **state)
+{
+	(void)state;
+	sleeps_past_the_last_tick();
+	script_info()->machine = EM_X86_64;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000 flags=46 cs=8 hlt=1\n";
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(1)->interrupts_stamp = 100 * MS;
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	why_says("CPU 1 idles with interrupts disabled, at 0x100040: no interrupt can wake it");
+}
+
+/* The only CPU, so no other CPU ticks. */
+static void halt_of_the_only_cpu_is_found_by_its_registers(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+	sleeper->deadline = 2100 * MS;
+	why_ticks(10 * MS, 100 * MS, 0, IDLE0, KERNEL);
+	script_info()->cpus = 1;
+	script_info()->machine = EM_X86_64;
+	script_info()->registers = "cpu 0 pc=100040 sp=2000 flags=46 cs=8 hlt=1\n";
+	script_info()->note = "silent: 9\n";
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("CPU 0 idles with interrupts disabled, at 0x100040: no interrupt can wake it");
+}
+
+/* The kernel does not report which thread idles, and its name does not show it. */
+static void cpu_that_idles_in_a_thread_of_any_name_does_not_spin(void **state)
+{
+	struct ktrx_holder *idle;
+
+	(void)state;
+	why_ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 50 * MS, 1, IDLE1, KERNEL);
+	idle = why_thread_row(CLIENT, "kidle", KTRX_THREAD_RUNNING, 1);
+	idle->state_stamp = 20 * MS;
+	script_cpu(1)->thread = CLIENT;
+	script_cpu(1)->mode_stamp = 50 * MS;
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+	script_info()->machine = EM_AARCH64;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000 pstate=400003c5\n";
+	why_judge();
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+/* A kernel has started CPU 1, and halted it until its scheduler can use several CPUs. */
+static void cpu_that_is_parked_does_not_spin(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
+	script_cpu(1)->mode = KTRX_MODE_UNKNOWN;
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+	script_cpu(1)->now = 5 * MS;
+	script_info()->machine = EM_X86_64;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000 flags=46 cs=8 hlt=1\n";
+	why_judge();
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+/* ---- Panics */
+
+static void panics(const char *message)
+{
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	script_event(PANIC, 1001 * MS, 1, WORKER, message);
+	script_info()->outcome = KTRX_OUTCOME_PANIC;
+}
+
+/* The stack of interrupt handlers is directly below the thread's stack. */
+static void panic_on_the_stack_of_a_handler_is_no_overflow(void **state)
+{
+	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+
+	(void)state;
+	worker->stack_low = 0x8000;
+	worker->stack_high = 0xc000;
+	panics("assertion failed");
+	script_cpu(1)->nesting = 1;
+	script_info()->registers = "cpu 1 pc=100040 sp=7f80\n";
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+}
+
+/* Handlers of faults may have a stack of their own, and the kernel does not report their start. */
+static void stack_pointer_alone_shows_no_certain_overflow(void **state)
+{
+	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+
+	(void)state;
+	worker->stack_low = 0x8000;
+	worker->stack_high = 0xc000;
+	panics("assertion failed");
+	script_info()->registers = "cpu 1 pc=100040 sp=7f80\n";
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+}
+
+static void words_about_other_things_are_no_stack_overflow(void **state)
+{
+	static const char *const other[] = {
+		"panicked at src/stack.rs:12:5: attempt to add with overflow",
+		"cannot allocate a kernel stack: memory exhausted",
+		"netstack: rx ring overflow",
+		"stack trace of the buffer overrun:",
+	};
+	static const char *const overflow[] = {
+		"kernel stack overflow",
+		"Stack overflow in task shell",
+		"stack-overflow detected",
+		"overflow of the stack of thread 5",
+		"thread overran its stack",
+		"stack of init exhausted",
+		"fault in the guard page of a stack",
+		"stack guard page hit",
+	};
+
+	for (size_t n = 0; n < sizeof(other) / sizeof(other[0]); n++) {
+		why_teardown(state);
+		why_cpus_begin(state);
+		panics(other[n]);
+		assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	}
+	for (size_t n = 0; n < sizeof(overflow) / sizeof(overflow[0]); n++) {
+		why_teardown(state);
+		why_cpus_begin(state);
+		panics(overflow[n]);
+		assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	}
+}
+
+/* Code of a program is at address 0, and the kernel loads it when the program first runs. */
+static void first_fault_of_a_program_at_address_zero_is_no_call_of_null(void **state)
+{
+	(void)state;
+	script_event(FAULT, 900 * MS, 1, WORKER, V(0), V(0));
+	script_event(CALL, 950 * MS, 1, WORKER, V(1));
+	panics("assertion failed");
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	assert_null(strstr(why_text(), "null function pointer"));
+}
+
+/* ---- Interrupts */
+
+/* A spurious interrupt needs no EOI. After it, the CPU idles without ticks. */
+static void rare_interrupt_without_eoi_is_not_certainly_the_cause(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	for (uint64_t n = 1; n <= 5; n++) {
+		why_tick(n * 10 * MS, 1, IDLE1, KERNEL);
+		why_interrupt(n * 10 * MS + MS, 1, IDLE1, DEVICE, KERNEL + 8, EARLY);
+	}
+	why_interrupt(60 * MS, 1, IDLE1, NO_IRQ, KERNEL + 8, NEVER);
+	assert_int_equal(why_count(WHY_MISSING_EOI), 1);
+	assert_null(strstr(why_text(), "missing-eoi (certain)"));
+}
+
+/* A kernel stops the tick of a CPU on which one thread computes. A device interrupts it at 4 kHz. */
+static void frequent_interrupts_on_a_cpu_without_ticks_are_no_storm(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 100 * MS, 1, WORKER, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	why_runs_on(1, 5 * MS, IDLE1, WORKER);
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	for (uint64_t n = 0; n < 400; n++)
+		why_interrupt(900 * MS + n * MS / 4, 1, WORKER, DEVICE, KERNEL + n % 64 * 64, EARLY);
+	why_judge();
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/* CPU 1 idles without ticks. The host has not run it since a sleep of 120 ms ago should have ended. */
+static void timer_that_may_only_be_delayed_is_not_certainly_dead(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+	sleeper->deadline = 2880 * MS;
+	why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+	for (uint64_t stamp = 150 * MS; stamp <= 2850 * MS; stamp += 50 * MS)
+		why_interrupt(stamp, 1, IDLE1, DEVICE, KERNEL, EARLY);
+	why_judge();
+	assert_null(strstr(why_text(), "dead-timer (certain)"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(dead_timer_is_found_if_idle_cpus_disable_interrupts),
+		TEST(only_x86_needs_interrupts_to_be_enabled),
+		TEST(halt_of_the_only_cpu_is_found_by_its_registers),
+		TEST(cpu_that_idles_in_a_thread_of_any_name_does_not_spin),
+		TEST(cpu_that_is_parked_does_not_spin),
+		TEST(panic_on_the_stack_of_a_handler_is_no_overflow),
+		TEST(stack_pointer_alone_shows_no_certain_overflow),
+		TEST(words_about_other_things_are_no_stack_overflow),
+		TEST(first_fault_of_a_program_at_address_zero_is_no_call_of_null),
+		TEST(rare_interrupt_without_eoi_is_not_certainly_the_cause),
+		TEST(frequent_interrupts_on_a_cpu_without_ticks_are_no_storm),
+		TEST(timer_that_may_only_be_delayed_is_not_certainly_dead),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
