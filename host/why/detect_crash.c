@@ -62,7 +62,7 @@ static bool says_overflow(const char *text)
 	return false;
 }
 
-/* Returns whether the words before `stack` say that it overflowed, such as "overflow of the" or "overran its". */
+/* Returns whether the words before `stack` say that it overflowed, such as "overflow of the". */
 static bool overflows_before(const char *message, const char *stack)
 {
 	static const char *const phrases[] = { "overflow of ", "overflow in ", "overflowed ",	"overran ",
@@ -76,7 +76,7 @@ static bool overflows_before(const char *message, const char *stack)
 	return false;
 }
 
-/* Returns whether the panic message says that a stack overflowed. Knows the phrases that several kernels use. */
+/* Returns whether the message says that a stack overflowed. Knows the phrases that several kernels use. */
 static bool mentions_overflow(const char *message)
 {
 	const char *at = message;
@@ -306,7 +306,7 @@ static void say_message(const struct why_evidence *evidence, struct why_finding 
 	say_addresses(evidence, finding);
 }
 
-/* Returns whether more than the stack pointer shows an overflow: faults in handlers of faults, or a recursion. */
+/* Returns whether an overflow shows in nested faults or a recursion, and not only in the stack pointer. */
 static bool is_proven(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		      const struct why_thread *thread)
 {

@@ -145,20 +145,16 @@ static bool may_follow_another_stop(const struct why_evidence *evidence, const s
 	return false;
 }
 
-/*
- * Returns whether a sleep that the CPU's timer should have ended is late although the CPU ran: the CPU was active
- * after it, or the host cannot have stopped the CPU for that long.
- */
+/* Returns whether a sleep is late for another reason than that the host did not run the CPU. */
 static bool is_late_for_sure(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	for (uint32_t n = 0; n < evidence->threads; n++) {
-		const uint64_t deadline = evidence->thread[n].holder.deadline;
+	const uint64_t late = why_ms(evidence, LATE_MS), stop = why_ms(evidence, HOST_MS);
 
+	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (is_late(evidence, cpu, &evidence->thread[n]) &&
-		    (why_active_until(cpu) > deadline + why_ms(evidence, LATE_MS) ||
-		     why_age(evidence, deadline) >= why_ms(evidence, HOST_MS)))
+		    (why_active_until(cpu) > evidence->thread[n].holder.deadline + late ||
+		     why_age(evidence, evidence->thread[n].holder.deadline) >= stop))
 			return true;
-	}
 	return false;
 }
 

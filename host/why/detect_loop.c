@@ -94,9 +94,7 @@ static int report_faults(const struct why_evidence *evidence, struct why_finding
 	if (thread->fault_how[0])
 		finding_evidence(&finding->base, "the kernel reports how these faults end: %s%s",
 				 why_say_name(thread->fault_how, "", 0, where, sizeof(where)),
-				 thread->fault_signals
-					 ? "; a signal is delivered for them"
-					 : "");
+				 thread->fault_signals ? "; a signal is delivered for them" : "");
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = thread->id + 1, .pc = thread->fault_ip, .exact = true });
 	return 0;
