@@ -314,8 +314,8 @@ static bool is_proven(const struct why_evidence *evidence, const struct why_cpu 
 }
 
 /*
- * Returns whether the stack pointer of the CPU is below the thread's stack. In an interrupt handler, which may
- * have a stack of its own, this alone proves nothing.
+ * Returns whether the stack pointer of the CPU is below the thread's stack. In an interrupt handler, which
+ * may have a stack of its own, this alone proves nothing.
  */
 static bool is_below_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)

@@ -268,8 +268,8 @@ static bool is_old(const struct why_evidence *evidence, uint64_t since)
 
 /*
  * Returns whether missing ticks have another reason: interrupts are disabled, so none can wake the CPU, or
- * the CPU waits for a lock or an IPI answer. Such a state does not count if it began only a moment ago, because code that takes a lock
- * also disables interrupts for a moment. A program does not do this.
+ * the CPU waits for a lock or an IPI answer. Such a state does not count if it began only a moment ago,
+ * because code that takes a lock also disables interrupts for a moment. A program does not do this.
  */
 static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -146,9 +146,9 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 }
 
 /*
- * Reports a CPU that halted with interrupts disabled. The certainty is "likely" if the registers show this, or
- * the CPU's timer ticked all the time. Otherwise it is "possible", because the kernel may stop the tick whenever
- * the CPU idles.
+ * Reports a CPU that halted with interrupts disabled. The certainty is "likely" if the registers show this,
+ * or the CPU's timer ticked all the time. Otherwise it is "possible", because the kernel may stop the tick
+ * whenever the CPU idles.
  */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)

@@ -79,7 +79,8 @@ static bool is_case(const struct why_evidence *evidence, const struct inversion 
 	       found->holder->holder.state == KTRX_THREAD_RUNNABLE &&
 	       found->between->holder.priority > found->holder->holder.priority &&
 	       found->between->holder.priority < found->urgent->holder.priority &&
-	       since(evidence, found->wait->since) >= why_ms(evidence, LEAST_MS);
+	       since(evidence, found->wait->since) >= why_ms(evidence, LEAST_MS) &&
+	       since(evidence, found->holder->holder.state_stamp) >= why_ms(evidence, LEAST_MS);
 }
 
 /* Returns whether the thread that waits runs on the CPU on which the holder of the lock is to run. */

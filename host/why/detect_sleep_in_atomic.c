@@ -171,8 +171,8 @@ static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cp
 }
 
 /*
- * Returns how certain the finding is. The finding is certain only if CPUs now wait for the lock that was held
- * at the recorded context switch.
+ * Returns how certain the finding is. The finding is certain only if the CPU still holds the lock that was
+ * held at the recorded context switch, and other CPUs now wait for it.
  */
 static enum finding_certainty how_certain(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -181,7 +181,9 @@ static enum finding_certainty how_certain(const struct why_evidence *evidence, c
 	if (lock && has_other_holder(evidence, cpu))
 		return FINDING_POSSIBLE;
 	if (is_waited_for(evidence, lock))
-		return was_taken_again(evidence, cpu) ? FINDING_LIKELY : FINDING_CERTAIN;
+		return was_taken_again(evidence, cpu) || (cpu->has_holder && held_since(cpu, lock) == 0)
+			       ? FINDING_LIKELY
+			       : FINDING_CERTAIN;
 	if (ran_on(evidence, cpu) || (!is_in_use(evidence, lock) && any_cpu_stopped(evidence)))
 		return FINDING_POSSIBLE;
 	return FINDING_LIKELY;

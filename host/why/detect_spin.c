@@ -341,8 +341,8 @@ static bool host_may_have_stopped(const struct why_evidence *evidence, const str
 }
 
 /*
- * Returns whether the CPU has only been started, and has halted since. A kernel may halt other CPUs on purpose
- * until its scheduler uses them.
+ * Returns whether the CPU has only been started, and has halted since. A kernel may halt other CPUs on
+ * purpose until its scheduler uses them.
  */
 static bool is_parked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -288,13 +288,15 @@ static void say_others(const struct why_evidence *evidence, struct why_finding *
 }
 
 /*
- * Returns how certain the finding is. If a thread of lower priority runs, it is known that preemption is
+ * Returns how certain the finding is. It is not certain if the thread may have ended, or may sleep, without a
+ * report. If a thread of lower priority runs, it is known that preemption is
  * disabled now, but not that it has been disabled all the time.
  */
 static enum finding_certainty how_certain(const struct starved *one)
 {
-	return one->turn.by_table && one->turn.cpu->row.heartbeats && !one->outranks ? FINDING_CERTAIN
-										     : FINDING_LIKELY;
+	return one->turn.by_table && !one->turn.weak && one->turn.cpu->row.heartbeats && !one->outranks
+		       ? FINDING_CERTAIN
+		       : FINDING_LIKELY;
 }
 
 /* Reports threads that are starved for the same reason. The first one has waited longest. */

@@ -125,6 +125,20 @@ static const struct held *find_held(const struct builder *builder, uint64_t obje
 	return n < builder->helds && builder->held[n].object == object ? &builder->held[n] : NULL;
 }
 
+/*
+ * Returns the holder of a lock for which `node` waits, NULL if unknown. If the node and others hold the lock
+ * for reading, it waits for one of the others.
+ */
+static const struct held *find_held_for(const struct builder *builder, uint64_t object, uint32_t node)
+{
+	const struct held *first = find_held(builder, object), *end = builder->held + builder->helds;
+
+	for (const struct held *held = first; held && held < end && held->object == object; held++)
+		if (held->node != node)
+			return held;
+	return first;
+}
+
 /* ---- Waits --------------------------------------------------------------------------------------- */
 
 static void add_edge(struct builder *builder, struct why_edge edge)
@@ -210,7 +224,7 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint6
  */
 static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
-	const struct held *held = find_held(builder, edge.object);
+	const struct held *held = find_held_for(builder, edge.object, edge.from);
 
 	edge.to = held ? held->node : node_of_id(builder, owner_still(builder, owner, edge.object));
 	edge.by_table = edge.by_table && (held ? held->by_table : !builder->evidence->refused);
@@ -220,6 +234,15 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
 		edge.held_pc = held->pc;
 	}
 	add_edge(builder, edge);
+}
+
+/*
+ * Returns whether the thread was woken from its wait for a lock, and has not run since. The owner that it
+ * named when the wait began has probably released the lock.
+ */
+static bool was_woken(const struct ktrx_holder *holder)
+{
+	return holder->state == KTRX_THREAD_RUNNABLE && holder->cause == KTRX_CAUSE_WAKE;
 }
 
 /*
@@ -244,7 +267,7 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 				    ? WHY_EDGE_SPIN
 			    : holder->state == KTRX_THREAD_RUNNABLE ? WHY_EDGE_POLL
 								    : WHY_EDGE_LOCK;
-		wait_for_lock(builder, edge, holder->owner);
+		wait_for_lock(builder, edge, was_woken(holder) ? 0 : holder->owner);
 		return;
 	case KTRX_WAIT_THREAD:
 		edge.kind = WHY_EDGE_JOIN;

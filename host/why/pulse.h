@@ -187,8 +187,8 @@ bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu
  */
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
- * Returns whether the registers show that the CPU has halted, or the kernel's file shows that the CPU is at the
- * instruction that waits for an interrupt.
+ * Returns whether the registers show that the CPU has halted, or the kernel's file shows that the CPU is at
+ * the instruction that waits for an interrupt.
  */
 bool why_has_halted(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*

@@ -206,6 +206,24 @@ static bool was_preempted(const struct why_evidence *evidence, const struct ktrx
 	       (evidence->exits_recorded || row->held_count);
 }
 
+/*
+ * Returns whether only the absence of other reports shows that the thread is runnable. If the kernel does not
+ * report every end and every sleep, the thread may have ended, or may sleep.
+ */
+static bool is_known_by_absence(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread->holder.cause != KTRX_CAUSE_WAKE && thread->holder.cause != KTRX_CAUSE_START &&
+	       !events_prove(evidence, thread);
+}
+
+/* Returns whether a heartbeat shows that the thread has run on the CPU since it became runnable. */
+static bool runs_on(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		    const struct why_thread *thread)
+{
+	return cpu && cpu->has_row && cpu->row.thread == thread->id &&
+	       cpu->row.heartbeat_stamp > thread->holder.state_stamp + why_ms(evidence, STALE_MS);
+}
+
 static bool row_proves(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	const struct ktrx_holder *row = &thread->holder;
@@ -254,9 +272,12 @@ bool why_turn_of(const struct why_evidence *evidence, const struct why_thread *t
 	if (by_table && row->state_stamp)
 		turn->since = later(row->state_stamp, thread->last_own_event);
 	turn->since = later(turn->since, thread->created);
+	turn->cpu = cpu_of(evidence, thread);
+	if (by_table && runs_on(evidence, turn->cpu, thread))
+		return false;
 	turn->proven = is_worker(thread) &&
 		       (by_table ? row_proves(evidence, thread) : events_prove(evidence, thread));
-	turn->cpu = cpu_of(evidence, thread);
+	turn->weak = by_table && is_known_by_absence(evidence, thread);
 	turn->others_ran = turn->cpu && has_switched(evidence, turn->cpu, turn->since);
 	return true;
 }

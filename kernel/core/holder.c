@@ -338,12 +338,19 @@ static void switch_check(const struct ktrace_hook *hook, uint32_t previous, uint
 
 /*
  * The thread has left the CPU. If it did not report what it waits for, `state` decides whether it can run
- * again or waits for something unknown.
+ * again, waits for something unknown, or has ended. If it was woken before it left, it can run again from now
+ * on.
  */
 static void thread_left(volatile struct ktrx_holder *row, uint32_t state, uintptr_t pc, uint64_t now)
 {
+	if (row->state == KTRX_THREAD_RUNNABLE)
+		row->state_stamp = now;
 	if (row->state != KTRX_THREAD_RUNNING)
 		return;
+	if (state == KTRACE_LEFT_ENDED) {
+		thread_state_set(row, KTRX_THREAD_UNKNOWN, now);
+		return;
+	}
 	if (state < KTRACE_LEFT_ASLEEP || state > KTRACE_LEFT_STOPPED) {
 		runnable_set(row, KTRX_CAUSE_SWITCH, now);
 		return;

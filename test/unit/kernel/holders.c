@@ -197,6 +197,29 @@ static void a_thread_woken_before_its_switch_stays_running(void **state)
 	assert_int_equal(ktrace_state.cpu[0].switches, 0);
 }
 
+/* The thread runs on, and is switched out later. It has been runnable since that switch. */
+static void a_thread_woken_before_its_switch_is_runnable_since_the_switch(void **state)
+{
+	(void)state;
+	ktrace_thread_switch(3, 7);
+	ktrace_thread_block(QUEUE, "pipe", KTRX_WAIT_EVENT, 0);
+	ktrace_thread_wake(7);
+	fake.clock += 1000;
+	ktrace_switch(7, 3, 0);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_RUNNABLE);
+	assert_int_equal(entry_of(7)->cause, KTRX_CAUSE_WAKE);
+	assert_int_equal(entry_of(7)->state_stamp, ktrace_state.cpu[0].switch_stamp);
+}
+
+/* State 4 of a switch: the thread has ended. Its end may be reported later, or not at all. */
+static void a_thread_that_leaves_as_ended_is_not_runnable(void **state)
+{
+	(void)state;
+	ktrace_thread_switch(3, 7);
+	ktrace_switch(7, 3, 4);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_UNKNOWN);
+}
+
 static void a_wakeup_by_an_interrupt_has_no_waker(void **state)
 {
 	(void)state;
@@ -403,6 +426,8 @@ int main(void)
 		cmocka_unit_test_setup(another_object_begins_another_habit, boot),
 		cmocka_unit_test_setup(a_clock_that_is_late_makes_no_long_wait, boot),
 		cmocka_unit_test_setup(a_thread_woken_before_its_switch_stays_running, boot),
+		cmocka_unit_test_setup(a_thread_woken_before_its_switch_is_runnable_since_the_switch, boot),
+		cmocka_unit_test_setup(a_thread_that_leaves_as_ended_is_not_runnable, boot),
 		cmocka_unit_test_setup(a_wakeup_by_an_interrupt_has_no_waker, boot),
 		cmocka_unit_test_setup(a_wakeup_by_a_handler_has_no_waker, boot),
 		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_taken, boot),

@@ -85,6 +85,16 @@ static void sleep_with_lock_is_certain_if_cpu_spins_for_it(void **state)
 	why_says("CPU 1 still holds that lock");
 }
 
+/* The CPU has released the lock since, so the CPU that spins may wait for another holder. */
+static void sleep_with_lock_is_likely_if_the_lock_was_released(void **state)
+{
+	(void)state;
+	cpu1->held_count = 0;
+	cpu1->held[0].object = 0;
+	cpu_0_spins();
+	expect(FINDING_LIKELY);
+}
+
 /* The worker ended, and was switched out for the last time, at `stamp`. */
 static void end_at(uint64_t stamp)
 {
@@ -252,6 +262,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(sleep_with_lock_is_certain_if_cpu_spins_for_it),
+		TEST(sleep_with_lock_is_likely_if_the_lock_was_released),
 		TEST(end_with_lock_is_called_an_end),
 		TEST(later_end_is_not_called_an_end),
 		TEST(sleep_with_lock_is_likely_without_waiters),

@@ -461,6 +461,7 @@ static void sleep_with_spinlock_blocks_other_cpu(void **state)
 	row->broken_object = LOCK_A;
 	row->broken_pc = KERNEL + 80;
 	row->broken_stamp = 500 * MS;
+	why_holds(script_holder(KTRX_HOLDER_CPU | 1), LOCK_A, 400 * MS);
 	why_waits(holder, KTRX_WAIT_SPIN, LOCK_A, "aye", 600 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);

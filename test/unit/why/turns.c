@@ -251,7 +251,17 @@ static void thread_with_recorded_ends_starves(void **state)
 	script_cpu(1)->hooks |= KTRX_HOOK_EXIT;
 	lose_until(5000 * MS);
 	client_sleeps();
-	starves(FINDING_CERTAIN);
+	starves(FINDING_LIKELY);
+}
+
+/* An interrupt woke the thread before it left the CPU, and the kernel then reported no switch to itself. */
+static void thread_that_heartbeats_find_running_is_not_waiting_for_its_turn(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	client->state = KTRX_THREAD_WAITING;
+	script_cpu(0)->thread = WORKER;
+	is_not_reported();
 }
 
 /* The kernel does not record sleeps, so the thread may be asleep. */
@@ -271,7 +281,7 @@ static void thread_that_holds_lock_has_not_ended(void **state)
 	why_holds(worker, 0x1000, MS);
 	lose_until(5000 * MS);
 	client_sleeps();
-	starves(FINDING_CERTAIN);
+	starves(FINDING_LIKELY);
 }
 
 /* The thread id is reused, and the table row belongs to the previous thread. */
@@ -528,6 +538,7 @@ int main(void)
 		TEST(thread_of_old_kernel_may_have_ended),
 		TEST(ended_thread_is_not_reported),
 		TEST(thread_with_recorded_ends_starves),
+		TEST(thread_that_heartbeats_find_running_is_not_waiting_for_its_turn),
 		TEST(thread_that_may_sleep_does_not_starve),
 		TEST(thread_that_holds_lock_has_not_ended),
 		TEST(new_thread_waits_since_its_creation),
