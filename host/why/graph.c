@@ -26,7 +26,8 @@ struct builder {
 	 * `by_threads`: true if the row of at least one thread names a held lock
 	 */
 	bool by_cpus, by_threads;
-	uint32_t room; /* number of edges for which memory is allocated */
+	bool lacks_locks; /* rows of threads lack some locks: see lacks_a_lock() */
+	uint32_t room;	  /* number of edges for which memory is allocated */
 	int error;
 };
 
@@ -175,6 +176,37 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 	return evidence->thread[node - cpus].has_holder ? &evidence->thread[node - cpus].holder : NULL;
 }
 
+static bool names_lock(const struct ktrx_holder *row, uint64_t lock)
+{
+	for (uint32_t n = 0; n < KTRX_HELD; n++)
+		if (row->held[n].object == lock)
+			return true;
+	return row->held_count > KTRX_HELD;
+}
+
+/*
+ * Returns whether the row of a thread lacks a lock that the thread must hold: the thread has slept since
+ * before another thread began to wait for the lock, and was named as its owner. Some kernels report waits for
+ * the locks of programs, but not that these locks are taken.
+ */
+static bool lacks_a_lock(const struct builder *builder)
+{
+	const struct why_evidence *evidence = builder->evidence;
+
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const struct ktrx_holder *waits = &evidence->thread[n].holder, *owner;
+
+		if (!evidence->thread[n].has_holder || waits->wait != KTRX_WAIT_LOCK ||
+		    waits->owner & KTRX_HOLDER_CPU)
+			continue;
+		owner = row_of_id(builder, waits->owner);
+		if (owner && owner->state == KTRX_THREAD_WAITING && owner->state_stamp &&
+		    owner->state_stamp < waits->wait_stamp && !names_lock(owner, waits->object))
+			return true;
+	}
+	return false;
+}
+
 /* Returns whether an event shows that the lock was taken. A lock without a name has no object. */
 static bool was_taken(const struct why_evidence *evidence, uint64_t lock)
 {
@@ -188,14 +220,16 @@ static bool was_taken(const struct why_evidence *evidence, uint64_t lock)
 
 /*
  * Returns whether the owner's row would contain the lock if the owner held it. This is true if some rows of
- * the owner's table (CPUs or threads) contain held locks. It is also true if the owner itself waits for the
- * lock, and an event shows that the lock was taken: the kernel may have named a thread that got an old
- * owner's memory.
+ * the owner's table (CPUs or threads) contain held locks, unless other locks are known to be missing there.
+ * It is also true if the owner itself waits for the lock, and an event shows that the lock was taken: the
+ * kernel may have named a thread that got an old owner's memory.
  */
 static bool tables_show(const struct builder *builder, uint32_t owner, const struct ktrx_holder *row,
 			uint64_t lock)
 {
-	return (owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads) ||
+	const bool shown = !builder->lacks_locks || was_taken(builder->evidence, lock);
+
+	return (owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads && shown) ||
 	       (row && row->wait == KTRX_WAIT_LOCK && row->object == lock &&
 		was_taken(builder->evidence, lock));
 }
@@ -466,6 +500,7 @@ int why_graph_build(struct why_graph **result, const struct why_evidence *eviden
 	graph->cpus = evidence->cpus;
 	graph->nodes = evidence->cpus + evidence->threads;
 	builder.error = gather_held(&builder);
+	builder.lacks_locks = lacks_a_lock(&builder);
 	for (uint32_t n = 0; n < evidence->cpus && !builder.error; n++)
 		add_cpu(&builder, &evidence->cpu[n]);
 	for (uint32_t n = 0; n < evidence->threads && !builder.error; n++)

@@ -10,6 +10,7 @@
 #include "unit/support/why_support.h"
 
 #define A 0x1000u
+#define B 0x2000u
 
 enum { OTHER = 1 };
 
@@ -56,6 +57,30 @@ static void owner_of_a_waiter_that_yields_is_an_owner(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 1);
 }
 
+/*
+ * Two threads of a program wait for each other's locks, which the kernel knows only when a thread waits for one.
+ * Thread 7 holds a lock of the kernel.
+ */
+static void deadlock_of_a_program_is_found_beside_held_locks_of_the_kernel(void **state)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *seven = why_thread_row(7, "seven", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_waits(five, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	five->owner = 6 + 1;
+	five->state_stamp = 20 * MS;
+	why_waits(six, KTRX_WAIT_LOCK, A, "aye", 21 * MS);
+	six->owner = 5 + 1;
+	six->state_stamp = 21 * MS;
+	why_holds(seven, 0x3000, 10 * MS);
+	why_waits(seven, KTRX_WAIT_EVENT, 0x4000, "input", 12 * MS);
+	end_at(3000 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 1);
+}
+
 /* Threads 5 and 6 have read-locked A. Thread 5, which was the last to do so, wants to lock it for writing. */
 static void reader_that_becomes_writer_waits_for_the_other_reader(void **state)
 {
@@ -97,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(owner_that_has_woken_the_waiter_is_no_owner),
 		TEST(owner_of_a_waiter_that_yields_is_an_owner),
+		TEST(deadlock_of_a_program_is_found_beside_held_locks_of_the_kernel),
 		TEST(reader_that_becomes_writer_waits_for_the_other_reader),
 		TEST(holder_that_was_just_preempted_is_no_inversion),
 	};
