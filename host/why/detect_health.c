@@ -431,7 +431,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	const bool wrong = scheduling_states_are_wrong(evidence->scheduling);
 	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound && !wrong &&
 			     health->timed_for_lock == 0 && !why_may_have_stopped(evidence) &&
-			     evidence->info->frequency;
+			     evidence->info->frequency && !why_any_sleep_is_late(evidence);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_IDLE, certain ? FINDING_CERTAIN : FINDING_LIKELY);
 	char window[WHY_WORDS];

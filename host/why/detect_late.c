@@ -110,6 +110,29 @@ static const struct why_cpu *ticking_for(const struct why_evidence *evidence, ui
 	return cpu;
 }
 
+static uint64_t slept_since(const struct ktrx_holder *row)
+{
+	return row->state_stamp > row->wait_stamp ? row->state_stamp : row->wait_stamp;
+}
+
+/* Returns whether a thread sleeps although the deadline of its sleep passed long ago. */
+static bool is_past(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	const struct ktrx_holder *row = &thread->holder;
+
+	return thread->has_holder && row->state == KTRX_THREAD_WAITING && !thread->idle &&
+	       row->deadline > slept_since(row) && evidence->alive >= row->deadline &&
+	       evidence->alive - row->deadline >= why_ms(evidence, LONG_MS);
+}
+
+bool why_any_sleep_is_late(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (is_past(evidence, &evidence->thread[n]))
+			return true;
+	return false;
+}
+
 /*
  * Returns the deadline of a sleeping thread if the deadline passed long ago and the CPU of ticking_for() has
  * had ticks since then. Otherwise returns 0. A deadline before the beginning of the sleep is not valid: the
@@ -118,12 +141,9 @@ static const struct why_cpu *ticking_for(const struct why_evidence *evidence, ui
 static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	const struct ktrx_holder *row = &thread->holder;
-	const uint64_t late = why_ms(evidence, LONG_MS);
-	const uint64_t begin = row->state_stamp > row->wait_stamp ? row->state_stamp : row->wait_stamp;
+	const uint64_t late = why_ms(evidence, LONG_MS), begin = slept_since(row);
 
-	if (!thread->has_holder || row->state != KTRX_THREAD_WAITING || thread->idle ||
-	    row->cpu >= evidence->cpus || row->deadline <= begin || evidence->alive < row->deadline ||
-	    evidence->alive - row->deadline < late)
+	if (!is_past(evidence, thread) || row->cpu >= evidence->cpus)
 		return 0;
 	if ((evidence->alive - row->deadline) / TIMES_SLOW < row->deadline - begin)
 		return 0;

@@ -70,6 +70,11 @@ int why_untimed_find_late(struct why_untimed_list *list, const struct why_eviden
 void why_untimed_free(struct why_untimed_list *list);
 
 /*
+ * Returns whether a thread sleeps long after the deadline of its sleep. The clock of the sleeps may be slow,
+ * or a wakeup is lost.
+ */
+bool why_any_sleep_is_late(const struct why_evidence *evidence);
+/*
  * Returns how many threads sleep long after their deadline although the ticks of this CPU, which should end
  * these sleeps, still come. Sets *longest to the thread whose deadline passed first, or to NULL.
  */

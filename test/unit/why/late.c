@@ -345,11 +345,12 @@ static void sleep_just_after_deadline_is_healthy(void **state)
 }
 
 /* The kernel's clock runs at half its speed, because timer ticks are lost. */
-static void sleep_late_by_slow_clock_is_healthy(void **state)
+/* The clock of the sleeps may be slow, or the wakeup is lost. */
+static void sleep_that_may_be_late_by_a_slow_clock_makes_idle_likely(void **state)
 {
 	(void)state;
 	until(6500 * MS);
-	why_is_idle(FINDING_CERTAIN);
+	why_is_idle(FINDING_LIKELY);
 }
 
 /*
@@ -465,7 +466,7 @@ int main(void)
 		TEST(sleep_long_after_deadline_is_overdue),
 		TEST(ticks_of_another_cpu_end_sleeps),
 		TEST(sleep_just_after_deadline_is_healthy),
-		TEST(sleep_late_by_slow_clock_is_healthy),
+		TEST(sleep_that_may_be_late_by_a_slow_clock_makes_idle_likely),
 		TEST(deadline_before_sleep_is_ignored),
 		TEST(idle_is_certain_without_untimed_waits),
 		TEST(wait_as_long_as_earlier_ones_is_normal),
