@@ -159,19 +159,44 @@ static bool may_handle(const struct why_evidence *evidence, const struct doubtfu
 	       why_may_run_masked(evidence, one->turn.cpu);
 }
 
+/*
+ * Returns the CPU for which a thread may wait that has not run yet: no hook reports that a thread may run on
+ * only one CPU. Another thread, of the same or a higher priority, has run there all the time. NULL: there is
+ * none.
+ */
+static const struct why_cpu *may_wait_for(const struct why_evidence *evidence, const struct doubtful *one)
+{
+	const struct why_thread *runs;
+
+	for (uint32_t n = 0; n < evidence->cpus && one->doubt == ON_IDLE && !one->turn.cpu; n++) {
+		runs = why_runs(evidence, &evidence->cpu[n]);
+		if (runs && why_runs_work(evidence, &evidence->cpu[n]) &&
+		    evidence->cpu[n].row.switch_stamp <= one->turn.since &&
+		    runs->holder.priority >= one->turn.thread->holder.priority)
+			return &evidence->cpu[n];
+	}
+	return NULL;
+}
+
 static int report_threads(const struct why_evidence *evidence, struct why_findings *findings,
 			  const struct doubtful *found, uint32_t count)
 {
 	const bool handles = may_handle(evidence, found);
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_BOOKKEEPING,
-				found->doubt == UNPROVEN || handles ? FINDING_POSSIBLE : FINDING_LIKELY);
+	const struct why_cpu *bound = may_wait_for(evidence, found);
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_BOOKKEEPING,
+		found->doubt == UNPROVEN || handles || bound ? FINDING_POSSIBLE : FINDING_LIKELY);
 	char text[FINDING_LINE];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding_say(finding->base.what, "%s", say_doubt(evidence, found, text, sizeof(text)));
 	explain(evidence, found, finding);
+	if (bound)
+		finding_evidence(&finding->base,
+				 "or it may run only on CPU %" PRIu32
+				 ", on which another thread has run all the time",
+				 bound->number);
 	if (handles)
 		finding_evidence(&finding->base,
 				 "or CPU %" PRIu32

@@ -458,7 +458,18 @@ static void thread_that_never_ran_has_no_cpu(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_START;
+	script_cpu(0)->switch_stamp = LAST;
 	is_doubted(FINDING_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, while a CPU idles");
+}
+
+/* No hook reports that a thread may run on only one CPU. */
+static void new_thread_may_wait_for_a_busy_cpu(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_START;
+	script_cpu(0)->switch_stamp = MS;
+	is_doubted(FINDING_POSSIBLE,
+		   "or it may run only on CPU 0, on which another thread has run all the time");
 }
 
 static void runnable_thread_on_offline_cpu_is_reported(void **state)
@@ -554,6 +565,7 @@ int main(void)
 		TEST(runnable_thread_on_idle_cpu_may_be_lost),
 		TEST(runnable_thread_on_silent_idle_cpu_is_possible),
 		TEST(thread_that_never_ran_has_no_cpu),
+		TEST(new_thread_may_wait_for_a_busy_cpu),
 		TEST(runnable_thread_on_offline_cpu_is_reported),
 		TEST(idle_thread_with_other_name_does_not_starve),
 		TEST(unstarted_thread_is_not_reported),
