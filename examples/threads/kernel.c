@@ -72,9 +72,9 @@ static void schedule(void)
 {
 	struct thread *prev = current, *next = choose();
 
+	ktrace_switch(prev->id, next->id, prev->state);
 	if (next == prev)
 		return;
-	ktrace_switch(prev->id, next->id, prev->state);
 	current = next;
 	context_switch(prev->context, next->context);
 }
