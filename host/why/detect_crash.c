@@ -21,7 +21,7 @@
 /* time in ms: a panic may be caused by a fault that came at most this long before it */
 #define FAULT_MS  1000u
 #define NULL_PAGE 4096u
-#define PHRASE	  24u /* maximum number of bytes between "stack" and a word for its overflow */
+#define PHRASE	  40u /* maximum number of bytes between "stack" and a word for its overflow */
 #define ADDRESSES 4u  /* maximum number of addresses in the message whose functions are printed */
 
 /* Returns the CPU that panicked; NULL if this CPU is unknown. */
@@ -39,24 +39,24 @@ static bool begins(const char *text, const char *word)
 }
 
 /*
- * Returns whether the text says that something overflowed, or has an overflow, before the end of the phrase,
- * such as "overflow in task 5" or "of thread 5 exhausted".
+ * Returns whether the text after "stack" says that the stack overflowed: "-overflow", " of thread 5
+ * exhausted". Between "stack" and the word may be the name of the stack's owner, but not the beginning of
+ * another phrase.
  */
-static bool says_overflow(const char *text)
+static bool overflows_after(const char *text)
 {
 	static const char *const words[] = { "overflow", "overrun", "overran", "exhausted", "guard page" };
-	static const char *const between[] = { "of ", "in ", "for ", "has ", "was ", "is " };
-	bool near = false;
+	static const char *const owner[] = { "of ", "in ", "for ", "at ", "has ", "was ", "is " };
+	bool may_follow = false;
 
 	text += strspn(text, " -_");
-	for (size_t n = 0; n < sizeof(between) / sizeof(between[0]); n++)
-		near = near || begins(text, between[n]);
-	for (size_t at = 0; at < PHRASE && (isalnum((unsigned char)text[at]) || strchr(" -_/", text[at]));
-	     at++) {
+	for (size_t n = 0; n < sizeof(owner) / sizeof(owner[0]); n++)
+		may_follow = may_follow || begins(text, owner[n]);
+	for (size_t at = 0; at < PHRASE && text[at] && !strchr(":;,.!\n", text[at]); at++) {
 		for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++)
 			if (begins(text + at, words[n]))
 				return true;
-		if (!near || !text[at])
+		if (!may_follow)
 			return false;
 	}
 	return false;
@@ -65,8 +65,9 @@ static bool says_overflow(const char *text)
 /* Returns whether the words before `stack` say that it overflowed, such as "overflow of the". */
 static bool overflows_before(const char *message, const char *stack)
 {
-	static const char *const phrases[] = { "overflow of ", "overflow in ", "overflowed ",	"overran ",
-					       "overrun of ",  "exhausted ",   "guard page of " };
+	static const char *const phrases[] = { "overflow of ", "overflow in ", "overflow on ",
+					       "overflowed ",  "overflown ",   "overran ",
+					       "overrun of ",  "exhausted ",   "guard page " };
 	const char *from = stack - message > PHRASE ? stack - PHRASE : message;
 
 	for (; from < stack; from++)
@@ -76,20 +77,25 @@ static bool overflows_before(const char *message, const char *stack)
 	return false;
 }
 
+/*
+ * Returns whether "stack" at `at` is a word, also in "kstack" and "StackOverflow", and not a part of a name.
+ */
+static bool is_word(const char *message, const char *at)
+{
+	const char *before = at > message && tolower((unsigned char)at[-1]) == 'k' ? at - 1 : at;
+	const bool begins_word = before == message || !isalnum((unsigned char)before[-1]) || *at == 'S';
+
+	return begins_word && !islower((unsigned char)at[5]) &&
+	       !(at[5] == '.' && isalpha((unsigned char)at[6]));
+}
+
 /* Returns whether the message says that a stack overflowed. Knows the phrases that several kernels use. */
 static bool mentions_overflow(const char *message)
 {
-	const char *at = message;
-
-	while ((at = strcasestr(at, "stack"))) {
-		const bool file = at[5] == '.' && isalpha((unsigned char)at[6]);
-		const bool whole = (at == message || !isalnum((unsigned char)at[-1])) &&
-				   !isalnum((unsigned char)at[5]) && !file;
-
-		if (whole && (says_overflow(at + 5) || overflows_before(message, at)))
+	for (const char *at = message; (at = strcasestr(at, "stack")); at += 5)
+		if (is_word(message, at) &&
+		    (overflows_after(at + 5) || (at[5] != '_' && overflows_before(message, at))))
 			return true;
-		at += 5;
-	}
 	return false;
 }
 
@@ -100,7 +106,7 @@ static bool mentions_overflow(const char *message)
 static bool called_null_pointer(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread && thread->faults.last && thread->faults.last <= evidence->panic.stamp &&
-	       thread->syscalls.last < thread->faults.last && thread->fault_stamp == thread->faults.last &&
+	       thread->syscalls.last <= thread->faults.last && thread->fault_stamp == thread->faults.last &&
 	       thread->fault_has_ip && thread->fault_address < NULL_PAGE &&
 	       thread->fault_ip == thread->fault_address &&
 	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, FAULT_MS);
@@ -481,8 +487,9 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 		const struct why_cpu *cpu = &evidence->cpu[n];
 		const struct why_thread *thread = overflowed(evidence, cpu);
 
-		/* why_detect_panic() already reports the CPU that panicked */
-		if (thread && !(evidence->panic.stamp && evidence->panic.cpu == n))
+		/* why_detect_panic() already reports this overflow */
+		if (thread && !(evidence->panic.stamp && evidence->panic.cpu == n &&
+				is_below_stack(evidence, cpu, thread)))
 			error = found(evidence, findings, cpu, thread);
 	}
 	return error;

@@ -9,6 +9,7 @@
 
 #include "why/answers.h"
 #include "why/pulse.h"
+#include "why/untimed.h"
 #include "why/finding.h"
 
 #define SEEN_MS 30u /* minimum time in ms for which events must show that the CPU ran */
@@ -105,10 +106,14 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 	return 0;
 }
 
-/* Returns whether the registers show that the CPU has halted with interrupts disabled. */
+/*
+ * Returns whether the registers, or the kernel's file, show that the CPU has halted with interrupts disabled.
+ * A CPU that the kernel does not use yet, or that an interrupt has stopped, may have halted so on purpose.
+ */
 static bool halts_masked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER && why_has_halted(evidence, cpu);
+	return cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER && cpu->row.nesting == 0 &&
+	       !why_is_unused(cpu) && why_has_halted(evidence, cpu);
 }
 
 /*
@@ -146,17 +151,19 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 }
 
 /*
- * Reports a CPU that halted with interrupts disabled. The certainty is "likely" if the registers show this,
- * or the CPU's timer ticked all the time. Otherwise it is "possible", because the kernel may stop the tick
- * whenever the CPU idles.
+ * Reports a CPU that halted with interrupts disabled. The certainty is "likely" if the CPU's timer ticked all
+ * the time, or a sleep is late and the CPU certainly halted in this state. Otherwise it is "possible",
+ * because the kernel may stop the tick whenever the CPU idles, and may stop CPUs on purpose.
  */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)
 {
-	struct why_finding *finding = why_finding_new(
-		findings, WHY_IRQS_OFF,
-		halts_masked(evidence, cpu) || ticks_regularly(&cpu->interrupts) ? FINDING_LIKELY
-										 : FINDING_POSSIBLE);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_IRQS_OFF,
+				ticks_regularly(&cpu->interrupts) || (halts_masked(evidence, cpu) &&
+								      why_any_sleep_is_late(evidence))
+					? FINDING_LIKELY
+					: FINDING_POSSIBLE);
 	const uint64_t pc = cpu->has_registers ? cpu->pc : cpu->row.pc;
 	char place[WHY_WORDS], ticks[WHY_WORDS];
 

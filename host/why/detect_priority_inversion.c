@@ -10,7 +10,9 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define LEAST_MS 50u /* time in ms: waits that are shorter than this are normal */
+/* minimum time in ms of a wait during which the holder may have run a little in between */
+#define SLICES_MS 5000u
+#define LEAST_MS  50u /* time in ms: waits that are shorter than this are normal */
 /* minimum time in ms for which a thread that waits for a lock has kept its CPU by spinning or yielding */
 #define KEEPS_MS 1000u
 /* maximum length of a chain of threads in which each thread waits for a lock that the next thread holds */
@@ -73,14 +75,20 @@ static bool has_priority(const struct why_thread *thread)
 	return thread && thread->has_holder && thread->holder.priority;
 }
 
+/* Returns whether the holder has been runnable only for a short time: it may have slept before. */
+static bool is_new(const struct why_evidence *evidence, const struct inversion *found)
+{
+	return since(evidence, found->holder->holder.state_stamp) < why_ms(evidence, LEAST_MS);
+}
+
 static bool is_case(const struct why_evidence *evidence, const struct inversion *found)
 {
 	return has_priority(found->urgent) && has_priority(found->holder) && has_priority(found->between) &&
 	       found->holder->holder.state == KTRX_THREAD_RUNNABLE &&
 	       found->between->holder.priority > found->holder->holder.priority &&
 	       found->between->holder.priority < found->urgent->holder.priority &&
-	       since(evidence, found->wait->since) >= why_ms(evidence, LEAST_MS) &&
-	       since(evidence, found->holder->holder.state_stamp) >= why_ms(evidence, LEAST_MS);
+	       since(evidence, found->wait->since) >=
+		       why_ms(evidence, is_new(evidence, found) ? SLICES_MS : LEAST_MS);
 }
 
 /* Returns whether the thread that waits runs on the CPU on which the holder of the lock is to run. */
@@ -149,9 +157,10 @@ static int report(const struct why_graph *graph, const struct why_evidence *evid
 		  struct why_findings *findings, const struct inversion *found)
 {
 	const bool itself = found->between == found->urgent;
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_PRIORITY_INVERSION,
-				itself && !is_at_wait(evidence, found) ? FINDING_LIKELY : FINDING_CERTAIN);
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_PRIORITY_INVERSION,
+		is_new(evidence, found) || (itself && !is_at_wait(evidence, found)) ? FINDING_LIKELY
+										    : FINDING_CERTAIN);
 	char urgent[WHY_WORDS], holder[WHY_WORDS], between[WHY_WORDS], lock[WHY_WORDS], words[WHY_WORDS];
 
 	if (!finding)

@@ -341,13 +341,14 @@ static bool host_may_have_stopped(const struct why_evidence *evidence, const str
 }
 
 /*
- * Returns whether the CPU has only been started, and has halted since. A kernel may halt other CPUs on
- * purpose until its scheduler uses them.
+ * Returns whether the CPU is parked, and nothing shows that it halted because of an exception or a panic.
  */
 static bool is_parked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return cpu->row.heartbeats == 0 && cpu->row.switches == 0 && cpu->last_stamp == 0 &&
-	       why_has_halted(evidence, cpu);
+	uint32_t frames;
+
+	return why_is_unused(cpu) && why_has_halted(evidence, cpu) && !cpu->fetch_failed &&
+	       !(cpu->trap_pc && why_is_in_handler(evidence, cpu)) && !panic_function(evidence, cpu, &frames);
 }
 
 /*

@@ -289,8 +289,8 @@ static void say_others(const struct why_evidence *evidence, struct why_finding *
 
 /*
  * Returns how certain the finding is. It is not certain if the thread may have ended, or may sleep, without a
- * report. If a thread of lower priority runs, it is known that preemption is
- * disabled now, but not that it has been disabled all the time.
+ * report. If a thread of lower priority runs, it is known that preemption is disabled now, but not that it
+ * has been disabled all the time.
  */
 static enum finding_certainty how_certain(const struct starved *one)
 {

@@ -274,7 +274,7 @@ static void read_pending(struct why_cpu *cpu, const char *line)
 static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 {
 	const char *value;
-	uint64_t halted = 0;
+	uint64_t halted;
 
 	cpu->side = privilege_of(at);
 	cpu->mask = interrupt_mask_of(at);
@@ -286,8 +286,8 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 			cpu->has_registers = take_number(&value, 16, &cpu->pc);
 		else if ((value = after_word(at, "sp=")))
 			cpu->without_stack = take_number(&value, 16, &cpu->sp) && cpu->sp == 0;
-		else if ((value = after_word(at, "hlt=")))
-			cpu->awake = take_number(&value, 16, &halted) && !halted, cpu->halted = halted != 0;
+		else if ((value = after_word(at, "hlt=")) && take_number(&value, 16, &halted))
+			*(halted ? &cpu->halted : &cpu->awake) = true;
 		else if ((value = after_word(at, "x30=")))
 			take_number(&value, 16, link);
 		at += strcspn(at, " \n");

@@ -26,8 +26,8 @@ struct builder {
 	 * `by_threads`: true if the row of at least one thread names a held lock
 	 */
 	bool by_cpus, by_threads;
-	bool lacks_locks; /* rows of threads lack some locks: see lacks_a_lock() */
-	uint32_t room;	  /* number of edges for which memory is allocated */
+	bool rows_lack; /* rows of threads lack some locks: see lacks_a_lock() */
+	uint32_t room;	/* number of edges for which memory is allocated */
 	int error;
 };
 
@@ -126,20 +126,6 @@ static const struct held *find_held(const struct builder *builder, uint64_t obje
 	return n < builder->helds && builder->held[n].object == object ? &builder->held[n] : NULL;
 }
 
-/*
- * Returns the holder of a lock for which `node` waits, NULL if unknown. If the node and others hold the lock
- * for reading, it waits for one of the others.
- */
-static const struct held *find_held_for(const struct builder *builder, uint64_t object, uint32_t node)
-{
-	const struct held *first = find_held(builder, object), *end = builder->held + builder->helds;
-
-	for (const struct held *held = first; held && held < end && held->object == object; held++)
-		if (held->node != node)
-			return held;
-	return first;
-}
-
 /* ---- Waits --------------------------------------------------------------------------------------- */
 
 static void add_edge(struct builder *builder, struct why_edge edge)
@@ -201,7 +187,8 @@ static bool lacks_a_lock(const struct builder *builder)
 			continue;
 		owner = row_of_id(builder, waits->owner);
 		if (owner && owner->state == KTRX_THREAD_WAITING && owner->state_stamp &&
-		    owner->state_stamp < waits->wait_stamp && !names_lock(owner, waits->object))
+		    owner->state_stamp < waits->wait_stamp && !names_lock(owner, waits->object) &&
+		    !find_held(builder, waits->object))
 			return true;
 	}
 	return false;
@@ -227,7 +214,7 @@ static bool was_taken(const struct why_evidence *evidence, uint64_t lock)
 static bool tables_show(const struct builder *builder, uint32_t owner, const struct ktrx_holder *row,
 			uint64_t lock)
 {
-	const bool shown = !builder->lacks_locks || was_taken(builder->evidence, lock);
+	const bool shown = !builder->rows_lack || was_taken(builder->evidence, lock);
 
 	return (owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads && shown) ||
 	       (row && row->wait == KTRX_WAIT_LOCK && row->object == lock &&
@@ -244,12 +231,39 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint6
 	const struct ktrx_holder *row = row_of_id(builder, owner);
 
 	/* true if the thread may have got its row late, so that it may hold locks that are not in the row */
-	const bool lacks_locks =
+	const bool row_came_late =
 		builder->evidence->refused && !(owner & KTRX_HOLDER_CPU) && row && !row->whole;
 
-	return tables_show(builder, owner, row, lock) && row && row->held_count <= KTRX_HELD && !lacks_locks
+	return tables_show(builder, owner, row, lock) && row && row->held_count <= KTRX_HELD && !row_came_late
 		       ? 0
 		       : owner;
+}
+
+static void wait_for_held(struct builder *builder, struct why_edge edge, const struct held *held)
+{
+	edge.to = held->node;
+	edge.by_table = edge.by_table && held->by_table;
+	edge.held = true;
+	edge.held_since = held->stamp;
+	edge.held_pc = held->pc;
+	add_edge(builder, edge);
+}
+
+/*
+ * Adds an edge to each other holder of a lock that the waiter itself holds. A reader that wants to become the
+ * writer waits for all other readers. Returns whether there is another holder.
+ */
+static bool wait_for_others(struct builder *builder, struct why_edge edge, const struct held *first)
+{
+	const struct held *end = builder->held + builder->helds;
+	bool others = false;
+
+	for (const struct held *held = first; held < end && held->object == edge.object; held++)
+		if (held->node != edge.from) {
+			wait_for_held(builder, edge, held);
+			others = true;
+		}
+	return others;
 }
 
 /*
@@ -258,15 +272,17 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint6
  */
 static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
-	const struct held *held = find_held_for(builder, edge.object, edge.from);
+	const struct held *held = find_held(builder, edge.object);
 
-	edge.to = held ? held->node : node_of_id(builder, owner_still(builder, owner, edge.object));
-	edge.by_table = edge.by_table && (held ? held->by_table : !builder->evidence->refused);
+	if (held && held->node == edge.from && wait_for_others(builder, edge, held))
+		return;
 	if (held) {
-		edge.held = true;
-		edge.held_since = held->stamp;
-		edge.held_pc = held->pc;
+		wait_for_held(builder, edge, held);
+		return;
 	}
+	edge.to = node_of_id(builder, owner_still(builder, owner, edge.object));
+	edge.by_table =
+		edge.by_table && !builder->evidence->refused && !(builder->rows_lack && builder->by_threads);
 	add_edge(builder, edge);
 }
 
@@ -276,7 +292,8 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
  */
 static bool was_woken(const struct ktrx_holder *holder)
 {
-	return holder->state == KTRX_THREAD_RUNNABLE && holder->cause == KTRX_CAUSE_WAKE;
+	return holder->state == KTRX_THREAD_RUNNABLE && holder->cause == KTRX_CAUSE_WAKE &&
+	       holder->state_stamp >= holder->wait_stamp;
 }
 
 /*
@@ -500,7 +517,7 @@ int why_graph_build(struct why_graph **result, const struct why_evidence *eviden
 	graph->cpus = evidence->cpus;
 	graph->nodes = evidence->cpus + evidence->threads;
 	builder.error = gather_held(&builder);
-	builder.lacks_locks = lacks_a_lock(&builder);
+	builder.rows_lack = lacks_a_lock(&builder);
 	for (uint32_t n = 0; n < evidence->cpus && !builder.error; n++)
 		add_cpu(&builder, &evidence->cpu[n]);
 	for (uint32_t n = 0; n < evidence->threads && !builder.error; n++)

@@ -85,6 +85,11 @@ bool why_may_run_masked(const struct why_evidence *evidence, const struct why_cp
 	       (symbols_doubtful(evidence->symbols) || !is_halt(evidence, cpu->pc));
 }
 
+bool why_is_unused(const struct why_cpu *cpu)
+{
+	return cpu->row.heartbeats == 0 && cpu->row.switches == 0 && cpu->last_stamp == 0;
+}
+
 bool why_has_halted(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->halted || (cpu->has_registers && cpu->side != PRIVILEGE_USER &&

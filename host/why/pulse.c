@@ -223,7 +223,8 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return why_idles(evidence, cpu) &&
-	       (!why_runs_work(evidence, cpu) || (cpu->row.mode == KTRX_MODE_IDLE && cpu->row.mode_stamp));
+	       (!why_runs_work(evidence, cpu) || (cpu->row.mode == KTRX_MODE_IDLE && cpu->row.mode_stamp &&
+						  !(cpu->awake && cpu->mask == INTERRUPTS_MASKED)));
 }
 
 bool why_wakes_masked(const struct why_evidence *evidence, const struct why_cpu *cpu)

@@ -187,6 +187,11 @@ bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu
  */
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
+ * Returns whether the CPU is online, but has run no thread and recorded nothing. A kernel may halt such a CPU
+ * on purpose until its scheduler uses it.
+ */
+bool why_is_unused(const struct why_cpu *cpu);
+/*
  * Returns whether the registers show that the CPU has halted, or the kernel's file shows that the CPU is at
  * the instruction that waits for an interrupt.
  */
@@ -211,7 +216,10 @@ bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_
 /* Returns whether a CPU that seems to idle has run code with interrupts disabled for long. */
 bool why_stays_awake(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Returns whether the CPU idles and runs no thread except, perhaps, an idle thread. */
+/*
+ * Returns whether the CPU idles, and the thread that it runs, if any, is an idle thread: its name or idle
+ * mode shows this.
+ */
 bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*

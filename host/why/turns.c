@@ -220,7 +220,7 @@ static bool is_known_by_absence(const struct why_evidence *evidence, const struc
 static bool runs_on(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread)
 {
-	return cpu && cpu->has_row && cpu->row.thread == thread->id &&
+	return cpu && cpu->has_row && cpu->row.thread == thread->id && !why_idles(evidence, cpu) &&
 	       cpu->row.heartbeat_stamp > thread->holder.state_stamp + why_ms(evidence, STALE_MS);
 }
 

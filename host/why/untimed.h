@@ -71,7 +71,7 @@ void why_untimed_free(struct why_untimed_list *list);
 
 /*
  * Returns whether a thread sleeps long after the deadline of its sleep. The clock of the sleeps may be slow,
- * or a wakeup is lost.
+ * or a wakeup was lost.
  */
 bool why_any_sleep_is_late(const struct why_evidence *evidence);
 /*

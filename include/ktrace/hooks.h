@@ -98,8 +98,8 @@ KTRACE_HOOK(ktrace_thread_switch, uint32_t previous, uint32_t next)
 /*
  * Removes the thread's entry. Call it when the thread ends: the thread itself calls it as its last hook
  * before its last switch, or other code calls it when the thread cannot run again. A thread that has ended
- * and was not removed looks like a thread that waits for a CPU.
- * May be called again when the thread's memory is freed. Requires: between the two calls no other hook is
+ * and was not removed looks like a thread that waits for a CPU, unless ktrace_switch() reported state 4 for
+ * it. May be called again when the thread's memory is freed. Requires: between the two calls no other hook is
  * called for the thread.
  */
 KTRACE_HOOK(ktrace_thread_exit, uint32_t thread)

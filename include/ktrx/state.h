@@ -181,8 +181,8 @@ struct ktrx_holder {
 #define KTRX_THREAD_WAITING  3u
 
 /*
- * Why a thread is runnable. A thread that ended without a call of ktrace_thread_exit(), and whose last switch
- * did not report state 4, has KTRX_CAUSE_SWITCH, too.
+ * Why a thread is runnable. A thread that ended without a call of ktrace_thread_exit() has KTRX_CAUSE_SWITCH,
+ * too, unless ktrace_switch() reported state 4 for it while sched.switch was on.
  */
 #define KTRX_CAUSE_UNKNOWN 0u
 #define KTRX_CAUSE_WAKE	   1u /* the thread was woken */

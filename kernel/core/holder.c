@@ -343,14 +343,14 @@ static void switch_check(const struct ktrace_hook *hook, uint32_t previous, uint
  */
 static void thread_left(volatile struct ktrx_holder *row, uint32_t state, uintptr_t pc, uint64_t now)
 {
+	if (state == KTRACE_LEFT_ENDED && row->state != KTRX_THREAD_WAITING) {
+		thread_state_set(row, KTRX_THREAD_UNKNOWN, now);
+		return;
+	}
 	if (row->state == KTRX_THREAD_RUNNABLE)
 		row->state_stamp = now;
 	if (row->state != KTRX_THREAD_RUNNING)
 		return;
-	if (state == KTRACE_LEFT_ENDED) {
-		thread_state_set(row, KTRX_THREAD_UNKNOWN, now);
-		return;
-	}
 	if (state < KTRACE_LEFT_ASLEEP || state > KTRACE_LEFT_STOPPED) {
 		runnable_set(row, KTRX_CAUSE_SWITCH, now);
 		return;

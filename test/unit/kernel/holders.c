@@ -218,6 +218,10 @@ static void a_thread_that_leaves_as_ended_is_not_runnable(void **state)
 	ktrace_thread_switch(3, 7);
 	ktrace_switch(7, 3, 4);
 	assert_int_equal(entry_of(7)->state, KTRX_THREAD_UNKNOWN);
+	ktrace_thread_switch(3, 7);
+	ktrace_thread_wake(7); /* it runs: the wakeup has no effect in the kernel */
+	ktrace_switch(7, 3, 4);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_UNKNOWN);
 }
 
 static void a_wakeup_by_an_interrupt_has_no_waker(void **state)

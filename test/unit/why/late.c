@@ -344,8 +344,7 @@ static void sleep_just_after_deadline_is_healthy(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* The kernel's clock runs at half its speed, because timer ticks are lost. */
-/* The clock of the sleeps may be slow, or the wakeup is lost. */
+/* The kernel's clock may run at half its speed because timer ticks were lost, or the wakeup was lost. */
 static void sleep_that_may_be_late_by_a_slow_clock_makes_idle_likely(void **state)
 {
 	(void)state;

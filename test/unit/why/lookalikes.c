@@ -108,6 +108,15 @@ static void cpu_that_is_parked_does_not_spin(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
+/* The same, and the kernel sets idle mode before it halts the CPU. */
+static void cpu_that_is_parked_in_idle_mode_is_only_possibly_lost(void **state)
+{
+	(void)state;
+	cpu_that_is_parked_does_not_spin(state);
+	script_cpu(1)->mode = KTRX_MODE_IDLE;
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
+}
+
 /* ---- Panics */
 
 static void panics(const char *message)
@@ -129,6 +138,8 @@ static void panic_on_the_stack_of_a_handler_is_no_overflow(void **state)
 	script_cpu(1)->nesting = 1;
 	script_info()->registers = "cpu 1 pc=100040 sp=7f80\n";
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	/* or the handler runs on the thread's stack, which then has overflowed */
+	why_says("stack-overflow (possible)");
 }
 
 /* Handlers of faults may have a stack of their own, and the kernel does not report their start. */
@@ -152,6 +163,8 @@ static void words_about_other_things_are_no_stack_overflow(void **state)
 		"cannot allocate a kernel stack: memory exhausted",
 		"netstack: rx ring overflow",
 		"stack trace of the buffer overrun:",
+		"integer overflow in stack_alloc()",
+		"panicked at src/lib.rs:3: overflow in src/stack.rs",
 	};
 	static const char *const overflow[] = {
 		"kernel stack overflow",
@@ -162,6 +175,15 @@ static void words_about_other_things_are_no_stack_overflow(void **state)
 		"stack of init exhausted",
 		"fault in the guard page of a stack",
 		"stack guard page hit",
+		"kstack overflow",
+		"KernelError::StackOverflow",
+		"vApplicationStackOverflowHook",
+		"stack of thread 'shell' overflowed",
+		"stack of task worker_thread_17 overflowed",
+		"Stack at 0x8000 overflowed",
+		"overflow on the stack",
+		"shell has overflown the kernel stack",
+		"write to the guard page below the stack",
 	};
 
 	for (size_t n = 0; n < sizeof(other) / sizeof(other[0]); n++) {
@@ -233,6 +255,7 @@ static void timer_that_may_only_be_delayed_is_not_certainly_dead(void **state)
 	for (uint64_t stamp = 150 * MS; stamp <= 2850 * MS; stamp += 50 * MS)
 		why_interrupt(stamp, 1, IDLE1, DEVICE, KERNEL, EARLY);
 	why_judge();
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
 	assert_null(strstr(why_text(), "dead-timer (certain)"));
 }
 
@@ -246,6 +269,7 @@ int main(void)
 		TEST(halt_of_the_only_cpu_is_found_by_its_registers),
 		TEST(cpu_that_idles_in_a_thread_of_any_name_does_not_spin),
 		TEST(cpu_that_is_parked_does_not_spin),
+		TEST(cpu_that_is_parked_in_idle_mode_is_only_possibly_lost),
 		TEST(panic_on_the_stack_of_a_handler_is_no_overflow),
 		TEST(stack_pointer_alone_shows_no_certain_overflow),
 		TEST(words_about_other_things_are_no_stack_overflow),

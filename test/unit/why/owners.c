@@ -36,6 +36,7 @@ static void owner_that_has_woken_the_waiter_is_no_owner(void **state)
 	why_waits(six, KTRX_WAIT_LOCK, A, "aye", 20 * MS);
 	six->owner = 5 + 1;
 	six->cause = KTRX_CAUSE_WAKE;
+	six->state_stamp = 25 * MS;
 	why_thread_row(7, "seven", KTRX_THREAD_RUNNING, 0);
 	end_at(2021 * MS);
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
@@ -78,7 +79,8 @@ static void deadlock_of_a_program_is_found_beside_held_locks_of_the_kernel(void 
 	why_holds(seven, 0x3000, 10 * MS);
 	why_waits(seven, KTRX_WAIT_EVENT, 0x4000, "input", 12 * MS);
 	end_at(3000 * MS);
-	assert_int_equal(why_count(WHY_DEADLOCK), 1);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 }
 
 /* Threads 5 and 6 have read-locked A. Thread 5, which was the last to do so, wants to lock it for writing. */
@@ -94,6 +96,31 @@ static void reader_that_becomes_writer_waits_for_the_other_reader(void **state)
 	why_holds(six, A, 10 * MS);
 	why_waits(six, KTRX_WAIT_EVENT, 0x3000, "packets", 15 * MS);
 	end_at(2021 * MS);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
+}
+
+/*
+ * Threads 5, 6 and 7 have read-locked A. Thread 5 wants to lock it for writing, and thread 7 waits for a lock of
+ * thread 5. Thread 6 was the last to read-lock A.
+ */
+static void reader_that_becomes_writer_waits_for_all_other_readers(void **state)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *seven = why_thread_row(7, "seven", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_holds(five, B, 5 * MS);
+	five->held[1] = (struct ktrx_held){ .object = A, .stamp = 18 * MS };
+	five->held_count = 2;
+	why_waits(five, KTRX_WAIT_LOCK, A, "aye", 30 * MS);
+	why_holds(six, A, 17 * MS);
+	why_waits(six, KTRX_WAIT_EVENT, 0x3000, "packets", 25 * MS);
+	why_holds(seven, A, 10 * MS);
+	why_waits(seven, KTRX_WAIT_LOCK, B, "bee", 31 * MS);
+	end_at(2021 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
 	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
 }
 
@@ -124,6 +151,7 @@ int main(void)
 		TEST(owner_of_a_waiter_that_yields_is_an_owner),
 		TEST(deadlock_of_a_program_is_found_beside_held_locks_of_the_kernel),
 		TEST(reader_that_becomes_writer_waits_for_the_other_reader),
+		TEST(reader_that_becomes_writer_waits_for_all_other_readers),
 		TEST(holder_that_was_just_preempted_is_no_inversion),
 	};
 

@@ -264,6 +264,18 @@ static void thread_that_heartbeats_find_running_is_not_waiting_for_its_turn(void
 	is_not_reported();
 }
 
+/* The kernel idles in the context of the thread that slept last, and has lost this thread, which was woken. */
+static void thread_in_whose_context_the_cpu_idles_may_be_lost(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	client->state = KTRX_THREAD_WAITING;
+	script_cpu(0)->thread = WORKER;
+	script_cpu(0)->mode = KTRX_MODE_IDLE;
+	script_cpu(0)->mode_stamp = LAST;
+	assert_int_equal(why_count(WHY_BOOKKEEPING), 1);
+}
+
 /* The kernel does not record sleeps, so the thread may be asleep. */
 static void thread_that_may_sleep_does_not_starve(void **state)
 {
@@ -550,6 +562,7 @@ int main(void)
 		TEST(ended_thread_is_not_reported),
 		TEST(thread_with_recorded_ends_starves),
 		TEST(thread_that_heartbeats_find_running_is_not_waiting_for_its_turn),
+		TEST(thread_in_whose_context_the_cpu_idles_may_be_lost),
 		TEST(thread_that_may_sleep_does_not_starve),
 		TEST(thread_that_holds_lock_has_not_ended),
 		TEST(new_thread_waits_since_its_creation),
