@@ -5,12 +5,19 @@
 . test/tap.sh
 used=build/test/memory-used
 
-# The following numbers are in ktrace(1), MEMORY. base: KB for every trace, including libraries. per_cpu:
-# additional KB for each CPU. per_thread COMMAND: prints the number of bytes for each thread, and the
-# maximum number of threads for which the command stores data. per_lock COMMAND: the same for locks.
+# The following numbers are in ktrace(1), MEMORY. base: KB for every trace, including libraries.
+# per_cpu COMMAND: prints the additional KB for each CPU. per_thread COMMAND: prints the number of bytes for
+# each thread, and the maximum number of threads for which the command stores data. per_lock COMMAND: the same
+# for locks.
 base=9216
 ! grep -q -e '-ldw' build/gen/libraries || base=11264
-per_cpu=5
+per_cpu() {
+	case $1 in
+	why | html*) echo 9 ;;
+	*) echo 5 ;;
+	esac
+}
+
 per_thread() {
 	case $1 in
 	show\ --svg* | doctor) echo 1536 65536 ;;
@@ -60,7 +67,8 @@ kilobytes() {
 fits() {
 	command=$1 threads=$2 cpus=$4 locks=${5:-0}
 	# shellcheck disable=SC2046
-	most=$((base + $(in_addition "$command") + per_cpu * cpus + $(kilobytes "$threads" $(per_thread "$command")) +
+	most=$((base + $(in_addition "$command") + $(per_cpu "$command") * cpus +
+		$(kilobytes "$threads" $(per_thread "$command")) +
 		$(kilobytes "$locks" $(per_lock "$command"))))
 	# shellcheck disable=SC2046
 	set -- $(per_event "$command")
