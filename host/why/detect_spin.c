@@ -25,9 +25,9 @@
 #define HOST_MS	    2000u
 #define ALIKE_MS    100u /* time in ms: two CPUs that stopped within this time stopped at the same time */
 #define SMALL_REACH 32u	 /* size in bytes of a loop of a few instructions */
-#define INTERRUPTIONS \
-	8u	  /* minimum number of times that the thread was interrupted in a loop that is reported */
-#define FRAMES 6u /* maximum number of stack frames that are listed */
+/* minimum number of times that the thread was interrupted in a loop that is reported */
+#define INTERRUPTIONS 8u
+#define FRAMES	      6u /* maximum number of stack frames that are listed */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
