@@ -83,8 +83,8 @@ double note_silence(const char *note, bool *more)
 #define RISCV_ENABLED 0xau
 #define RISCV_SIE     2u
 #define X86_LEVEL     3u /* bits of cs: 0 means the kernel, 3 a program */
-#define ARM_LEVEL \
-	0xfu /* bits of pstate: 0 means EL0; AArch32's user mode has 0 here as well, and bit 4 set */
+/* bits of pstate: 0 means EL0; AArch32's user mode has 0 here as well, and bit 4 set */
+#define ARM_LEVEL 0xfu
 
 static bool find(const char *line, const char *name, uint64_t *value)
 {

@@ -163,8 +163,8 @@ void capture_expect_close(struct capture_expect *expect)
 #define END_PATIENCE 2.0
 /* time in seconds without activity, after a recorded exit or panic, after which ktrace ends the run */
 #define END_SILENCE 2.0
-#define READER_PATIENCE \
-	2.0 /* maximum seconds to wait for the reader of our output if ktrace has ended the run */
+/* maximum seconds to wait for the reader of our output if ktrace has ended the run */
+#define READER_PATIENCE 2.0
 
 static const char *kernel_file(const struct capture_run *run)
 {

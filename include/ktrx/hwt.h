@@ -17,8 +17,8 @@
  */
 #define KTRX_HWT_MMAP	64u /* struct ktrx_hwt_image: code was mapped */
 #define KTRX_HWT_MUNMAP 65u /* struct ktrx_hwt_unmap */
-#define KTRX_HWT_EXECUTABLE \
-	66u /* struct ktrx_hwt_image: the process now runs this program; its earlier mappings are gone */
+/* struct ktrx_hwt_image: the process now runs this program; its earlier mappings are gone */
+#define KTRX_HWT_EXECUTABLE 66u
 /* struct ktrx_hwt_image: the kernel or one of its modules, for all processes */
 #define KTRX_HWT_KERNEL	       67u
 #define KTRX_HWT_THREAD_CREATE 68u /* struct ktrx_hwt_thread */

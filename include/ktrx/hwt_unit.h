@@ -32,13 +32,13 @@
 /* Commands. The number of a command is the index of its byte in doorbell[]. */
 /* fill in the members of the unit; without a plugin the member `unit` stays 0 */
 #define KTRX_HWT_UNIT_PROBE 0u
-#define KTRX_HWT_UNIT_ENABLE \
-	1u /* read control, output, ranges, space and clock; trace from the next instruction on */
+/* read control, output, ranges, space and clock; trace from the next instruction on */
+#define KTRX_HWT_UNIT_ENABLE  1u
 #define KTRX_HWT_UNIT_DISABLE 2u /* stop tracing; all trace is in memory, position and wraps are up to date */
 #define KTRX_HWT_UNIT_SPACE   3u /* `space` or `thread` has changed */
 #define KTRX_HWT_UNIT_FLUSH   4u /* do the same as DISABLE, but continue to trace */
-#define KTRX_HWT_UNIT_CLOCK \
-	5u /* the guest has just read `stamp`: from now on the unit writes no time earlier than `stamp` */
+/* the guest has just read `stamp`: from now on the unit writes no time earlier than `stamp` */
+#define KTRX_HWT_UNIT_CLOCK    5u
 #define KTRX_HWT_UNIT_COMMANDS 8u
 
 /* size of parameters[] in bytes; the bytes after the structure in parameters[] are zero */

@@ -15,8 +15,8 @@ KTRACE_SETTING_RANGE("debug.ktr.stacktrace", ktrace_state.callers, 0, 2);
 KTRACE_SETTING_RANGE("debug.ktr.sites", ktrace_state.sites, 0, 1);
 
 #define KTRACE_FRAME_BYTES (2 * sizeof(uintptr_t))
-#define KTRACE_FRAME_END \
-	(KTRACE_ARCH_FRAME_OFFSET + KTRACE_FRAME_BYTES) /* end of a frame, relative to the frame pointer */
+/* end of a frame, relative to the frame pointer */
+#define KTRACE_FRAME_END (KTRACE_ARCH_FRAME_OFFSET + KTRACE_FRAME_BYTES)
 
 /* Maximum number of frames that belong to ktrace itself, between the call site and ktrace_callers(). */
 #define KTRACE_OWN_FRAMES 12u

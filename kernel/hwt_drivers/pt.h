@@ -12,8 +12,8 @@
 #define KTRACE_PT_MSR_TSC	    0x10u
 #define KTRACE_PT_MSR_PLATFORM_INFO 0xceu  /* bits 15:8 are the nominal frequency */
 #define KTRACE_PT_MSR_PERF_STATUS   0x38eu /* IA32_PERF_GLOBAL_STATUS */
-#define KTRACE_PT_MSR_PERF_CLEAR \
-	0x390u /* IA32_PERF_GLOBAL_STATUS_RESET; writing a bit as 1 clears that bit of the status */
+/* IA32_PERF_GLOBAL_STATUS_RESET; writing a bit as 1 clears that bit of the status */
+#define KTRACE_PT_MSR_PERF_CLEAR   0x390u
 #define KTRACE_PT_MSR_OUTPUT_BASE  0x560u
 #define KTRACE_PT_MSR_OUTPUT_PLACE 0x561u /* IA32_RTIT_OUTPUT_MASK_PTRS */
 #define KTRACE_PT_MSR_CTL	   0x570u
