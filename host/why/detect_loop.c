@@ -59,20 +59,13 @@ static bool fault_loops(const struct why_evidence *evidence, const struct why_th
 }
 
 /*
- * Returns whether the faults certainly are a loop without progress. The handler of a signal may continue at
- * another place, and faults that come slowly may each be the end of other work, such as emulated accesses.
+ * The finding is never certain: the handler of a signal may continue at another place, and a program may poll a
+ * device register whose accesses the kernel emulates in its fault handler.
  */
-static bool is_certain(const struct why_evidence *evidence, const struct why_thread *thread)
-{
-	return thread->fault_ip && thread->fault_signals == 0 &&
-	       rate(evidence, thread->fault_repeats, thread->fault_first, thread->faults.last) >= RATE_LEAST;
-}
-
 static int report_faults(const struct why_evidence *evidence, struct why_findings *findings,
 			 const struct why_thread *thread)
 {
-	struct why_finding *finding = why_finding_new(
-		findings, WHY_FAULT_LOOP, is_certain(evidence, thread) ? FINDING_CERTAIN : FINDING_LIKELY);
+	struct why_finding *finding = why_finding_new(findings, WHY_FAULT_LOOP, FINDING_LIKELY);
 	char who[WHY_WORDS], where[WHY_WORDS], since[WHY_WORDS];
 
 	if (!finding)

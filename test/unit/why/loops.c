@@ -167,7 +167,8 @@ static void repeated_fault_is_reported(void **state)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
 	why_work_until(fault_many(100, MS, 0), WORKER);
 	assert_int_equal(why_judge()->verdict, WHY_FAULT_LOOP);
-	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	/* the thread may poll a device register whose accesses the kernel emulates in its fault handler */
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("thread 5 (worker) faults on address 0x5000 again and again");
 	why_says("100 page faults in a row");
 	why_says("instruction at 0x40");
