@@ -314,9 +314,10 @@ static enum finding_certainty certainty_of(const struct why_evidence *evidence, 
 	if (storm->late)
 		return comes_each(evidence, why_newest_kind(&cpu->interrupts), USUAL_US) ? FINDING_POSSIBLE
 											 : FINDING_LIKELY;
-	return why_has_stopped(evidence, cpu)	       ? FINDING_CERTAIN
-	       : may_work_between_ticks(evidence, cpu) ? FINDING_POSSIBLE
-						       : FINDING_LIKELY;
+	/* the kernel may have stopped the ticks of a CPU that makes progress between the interrupts */
+	if (why_has_stopped(evidence, cpu))
+		return is_usable_between(evidence, cpu) ? FINDING_POSSIBLE : FINDING_CERTAIN;
+	return may_work_between_ticks(evidence, cpu) ? FINDING_POSSIBLE : FINDING_LIKELY;
 }
 
 bool why_is_flooded(const struct why_evidence *evidence, const struct why_cpu *cpu)
