@@ -21,8 +21,8 @@
 /* time in ms: a panic may be caused by a fault that came at most this long before it */
 #define FAULT_MS  1000u
 #define NULL_PAGE 4096u
-#define PHRASE	  40u /* maximum number of bytes between "stack" and a word for its overflow */
-#define ADDRESSES 4u  /* maximum number of addresses in the message whose functions are printed */
+#define GUARD	  4096u /* size in bytes of the guard page that a kernel may have below a stack */
+#define ADDRESSES 4u	/* maximum number of addresses in the message whose functions are printed */
 
 /* Returns the CPU that panicked; NULL if this CPU is unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
@@ -30,73 +30,6 @@ static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
 	const struct why_panic *panic = &evidence->panic;
 
 	return panic->stamp && panic->cpu < evidence->cpus ? &evidence->cpu[panic->cpu] : NULL;
-}
-
-/* Returns whether the text begins with this word, in letters of either case. */
-static bool begins(const char *text, const char *word)
-{
-	return strncasecmp(text, word, strlen(word)) == 0;
-}
-
-/*
- * Returns whether the text after "stack" says that the stack overflowed: "-overflow", " of thread 5
- * exhausted". Between "stack" and the word may be the name of the stack's owner, but not the beginning of
- * another phrase.
- */
-static bool overflows_after(const char *text)
-{
-	static const char *const words[] = { "overflow", "overrun", "overran", "exhausted", "guard page" };
-	static const char *const owner[] = { "of ", "in ", "for ", "at ", "has ", "was ", "is " };
-	bool may_follow = false;
-
-	text += strspn(text, " -_");
-	for (size_t n = 0; n < sizeof(owner) / sizeof(owner[0]); n++)
-		may_follow = may_follow || begins(text, owner[n]);
-	for (size_t at = 0; at < PHRASE && text[at] && !strchr(":;,.!\n", text[at]); at++) {
-		for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++)
-			if (begins(text + at, words[n]))
-				return true;
-		if (!may_follow)
-			return false;
-	}
-	return false;
-}
-
-/* Returns whether the words before `stack` say that it overflowed, such as "overflow of the". */
-static bool overflows_before(const char *message, const char *stack)
-{
-	static const char *const phrases[] = { "overflow of ", "overflow in ", "overflow on ",
-					       "overflowed ",  "overflown ",   "overran ",
-					       "overrun of ",  "exhausted ",   "guard page " };
-	const char *from = stack - message > PHRASE ? stack - PHRASE : message;
-
-	for (; from < stack; from++)
-		for (size_t n = 0; n < sizeof(phrases) / sizeof(phrases[0]); n++)
-			if (begins(from, phrases[n]) && !memchr(from, ':', (size_t)(stack - from)))
-				return true;
-	return false;
-}
-
-/*
- * Returns whether "stack" at `at` is a word, also in "kstack" and "StackOverflow", and not a part of a name.
- */
-static bool is_word(const char *message, const char *at)
-{
-	const char *before = at > message && tolower((unsigned char)at[-1]) == 'k' ? at - 1 : at;
-	const bool begins_word = before == message || !isalnum((unsigned char)before[-1]) || *at == 'S';
-
-	return begins_word && !islower((unsigned char)at[5]) &&
-	       !(at[5] == '.' && isalpha((unsigned char)at[6]));
-}
-
-/* Returns whether the message says that a stack overflowed. Knows the phrases that several kernels use. */
-static bool mentions_overflow(const char *message)
-{
-	for (const char *at = message; (at = strcasestr(at, "stack")); at += 5)
-		if (is_word(message, at) &&
-		    (overflows_after(at + 5) || (at[5] != '_' && overflows_before(message, at))))
-			return true;
-	return false;
 }
 
 /*
@@ -312,22 +245,27 @@ static void say_message(const struct why_evidence *evidence, struct why_finding 
 	say_addresses(evidence, finding);
 }
 
-/* Returns whether an overflow shows in nested faults or a recursion, and not only in the stack pointer. */
+/*
+ * Returns whether an overflow shows in nested faults, in a recursion, or in a fault just below the stack, and
+ * not only in the stack pointer.
+ */
 static bool is_proven(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		      const struct why_thread *thread)
 {
-	return why_nests_faults(evidence, thread) || why_recurses(cpu);
+	return why_nests_faults(evidence, thread) || why_recurses(cpu) ||
+	       (was_in_fault(evidence, thread) && thread->fault_address < thread->holder.stack_low &&
+		thread->holder.stack_low - thread->fault_address <= GUARD);
 }
 
 /*
- * Returns whether the stack pointer of the CPU is below the thread's stack. In an interrupt handler, which
- * may have a stack of its own, this alone proves nothing.
+ * Returns whether the stack pointer of the CPU is below the thread's stack. In a handler of interrupts or
+ * faults, which may have a stack of its own, this alone proves nothing.
  */
 static bool is_below_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)
 {
 	return why_left_stack(evidence, cpu, thread) &&
-	       (!cpu->row.nesting || is_proven(evidence, cpu, thread));
+	       ((!cpu->row.nesting && !was_in_fault(evidence, thread)) || is_proven(evidence, cpu, thread));
 }
 
 int why_detect_panic(const struct why_evidence *evidence, struct why_findings *findings)
@@ -336,7 +274,7 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	const struct why_cpu *cpu = cpu_of(evidence);
 	const struct why_thread *thread = panic->stamp ? why_thread_find(evidence, panic->thread) : NULL;
 	const bool left = is_below_stack(evidence, cpu, thread);
-	const bool says = mentions_overflow(panic->message);
+	const bool says = why_message_shows_overflow(panic->message);
 	uint64_t pc = fault_pc(evidence, cpu, thread);
 	struct why_finding *finding;
 

@@ -105,6 +105,9 @@ bool why_recurses(const struct why_cpu *cpu);
 bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread);
 
+/* Returns whether the message of a panic says that the stack that code runs on has overflowed. */
+bool why_message_shows_overflow(const char *message);
+
 /* Returns whether the CPU is online or has recorded events. */
 bool why_is_there(const struct why_cpu *cpu);
 

@@ -156,6 +156,36 @@ static void stack_pointer_alone_shows_no_certain_overflow(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 }
 
+/* Faults are handled on a stack of their own, 56 KiB below the thread's stack. */
+static void panic_on_the_stack_for_faults_is_no_overflow(void **state)
+{
+	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+
+	(void)state;
+	worker->stack_low = 0x18000;
+	worker->stack_high = 0x1c000;
+	script_event(FAULT, 1000 * MS, 1, WORKER, V(0x10), V(KERNEL));
+	panics("unhandled page fault at 0x10");
+	script_info()->registers = "cpu 1 pc=100040 sp=9f80\n";
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	why_says("stack-overflow (possible)");
+}
+
+/* The fault was in the guard page below the stack. */
+static void panic_after_a_fault_below_the_stack_is_overflow(void **state)
+{
+	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+
+	(void)state;
+	worker->stack_low = 0x18000;
+	worker->stack_high = 0x1c000;
+	script_event(FAULT, 1000 * MS, 1, WORKER, V(0x17ff8), V(KERNEL));
+	panics("unhandled page fault at 0x17ff8");
+	script_info()->registers = "cpu 1 pc=100040 sp=17f80\n";
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+}
+
 static void words_about_other_things_are_no_stack_overflow(void **state)
 {
 	static const char *const other[] = {
@@ -165,6 +195,21 @@ static void words_about_other_things_are_no_stack_overflow(void **state)
 		"stack trace of the buffer overrun:",
 		"integer overflow in stack_alloc()",
 		"panicked at src/lib.rs:3: overflow in src/stack.rs",
+		"integer overflow in add_pages()\nstack trace follows",
+		"overflow in timer_add, stack dump follows",
+		"overflow in timer_add; stack dump follows",
+		"buffer overflow on the stack of foo()",
+		"buffer overflow in the stack",
+		"heap overflow in stack allocator",
+		"overflow in stack allocator",
+		"page frame stack overflow",
+		"stack of free frames exhausted",
+		"pmm: free stack exhausted",
+		"integer overflow in KStack::grow",
+		"refcount overflow of k_stack",
+		"cannot push to the stack of pages: overflow",
+		"driver overran a buffer on the stack",
+		"the stack is damaged, memory exhausted",
 	};
 	static const char *const overflow[] = {
 		"kernel stack overflow",
@@ -172,7 +217,14 @@ static void words_about_other_things_are_no_stack_overflow(void **state)
 		"stack-overflow detected",
 		"overflow of the stack of thread 5",
 		"thread overran its stack",
-		"stack of init exhausted",
+		"stack of thread init exhausted",
+		"detected overflow of thread 5's stack",
+		"worker's stack has overflowed",
+		"***** Stack overflow *****",
+		"KERNEL STACK OVERFLOW",
+		"[ERROR] stack overflow (task: shell)",
+		"the stack of process 'init' was exhausted",
+		"BUG: stack guard page was hit at 0x8000",
 		"fault in the guard page of a stack",
 		"stack guard page hit",
 		"kstack overflow",
@@ -190,13 +242,15 @@ static void words_about_other_things_are_no_stack_overflow(void **state)
 		why_teardown(state);
 		why_cpus_begin(state);
 		panics(other[n]);
-		assert_int_equal(why_judge()->verdict, WHY_PANIC);
+		if (why_judge()->verdict != WHY_PANIC)
+			fail_msg("taken for a stack overflow: %s", other[n]);
 	}
 	for (size_t n = 0; n < sizeof(overflow) / sizeof(overflow[0]); n++) {
 		why_teardown(state);
 		why_cpus_begin(state);
 		panics(overflow[n]);
-		assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+		if (why_judge()->verdict != WHY_STACK_OVERFLOW)
+			fail_msg("not taken for a stack overflow: %s", overflow[n]);
 	}
 }
 
@@ -242,6 +296,22 @@ static void frequent_interrupts_on_a_cpu_without_ticks_are_no_storm(void **state
 	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
 }
 
+/* The same at 33 kHz: so often that the gaps alone look like a storm. */
+static void dense_interrupts_on_a_cpu_that_makes_progress_are_no_likely_storm(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 100 * MS, 1, WORKER, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	why_runs_on(1, 5 * MS, IDLE1, WORKER);
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	for (uint64_t n = 0; n < 4000; n++)
+		why_interrupt(880 * MS + n * MS / 33, 1, WORKER, DEVICE, KERNEL + n % 64 * 64, EARLY);
+	why_judge();
+	assert_null(strstr(why_text(), "irq-storm (certain)"));
+	assert_null(strstr(why_text(), "irq-storm (likely)"));
+}
+
 /* CPU 1 idles without ticks. The host has not run it since a sleep of 120 ms ago should have ended. */
 static void timer_that_may_only_be_delayed_is_not_certainly_dead(void **state)
 {
@@ -272,10 +342,13 @@ int main(void)
 		TEST(cpu_that_is_parked_in_idle_mode_is_only_possibly_lost),
 		TEST(panic_on_the_stack_of_a_handler_is_no_overflow),
 		TEST(stack_pointer_alone_shows_no_certain_overflow),
+		TEST(panic_on_the_stack_for_faults_is_no_overflow),
+		TEST(panic_after_a_fault_below_the_stack_is_overflow),
 		TEST(words_about_other_things_are_no_stack_overflow),
 		TEST(first_fault_of_a_program_at_address_zero_is_no_call_of_null),
 		TEST(rare_interrupt_without_eoi_is_not_certainly_the_cause),
 		TEST(frequent_interrupts_on_a_cpu_without_ticks_are_no_storm),
+		TEST(dense_interrupts_on_a_cpu_that_makes_progress_are_no_likely_storm),
 		TEST(timer_that_may_only_be_delayed_is_not_certainly_dead),
 	};
 
