@@ -15,7 +15,10 @@
  */
 void base_changed_watch(void);
 
-/* Returns the path of the first file that could not be read, as in /proc/self/maps; NULL if there is none. */
+/*
+ * Returns the path of the first file that could not be read; NULL if there is none. The path is written as in
+ * /proc/self/maps.
+ */
 const char *base_changed_file(void);
 /*
  * Returns the text to print after the path of base_changed_file() and a colon, for a message about that file.

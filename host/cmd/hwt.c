@@ -257,7 +257,7 @@ static const struct options_syntax syntax = {
 		 "ktrace hwt -c qemu -w OUTPUT [-b BYTES] [-i IMAGE -f FUNCTION] -- qemu-system-ARCH...",
 	.about = "Shows which instructions CPUs ran, as recorded by a trace unit: "
 		 "Intel PT, CoreSight, SPE, or the software unit for QEMU. "
-		 "FILE is a file of records, or of the rings of the software unit. "
+		 "FILE contains records, or the rings of the software unit. "
 		 "With -c qemu, runs QEMU with that unit and records all its CPUs.",
 	.lists = { rows },
 	.in_order = true,

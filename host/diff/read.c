@@ -316,7 +316,7 @@ static void note_signal(struct reader *reader, const struct ktread_event *event,
 				sends && thread != DIFF_NONE && thread != target);
 }
 
-/* Stores the signal that ended a process of a process trace. */
+/* Stores the signal that ended a process. Only process traces contain it. */
 static void take_end(struct reader *reader, const struct ktread_event *event, uint32_t thread)
 {
 	struct ktread_value how, number;

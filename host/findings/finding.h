@@ -48,8 +48,8 @@ struct finding {
 	bool partial;		 /* true if lost or unknown data could change the finding */
 	char what[FINDING_LINE]; /* the finding in one sentence */
 	/*
-	 * CPU, thread, place or time of the finding. If there is advice, the place to change. "" if
-	 * unknown.
+	 * CPU, thread, place or time of the finding; if there is advice, the place in the kernel that the
+	 * advice wants to change; "" if unknown
 	 */
 	char where[FINDING_LINE];
 	char evidence[FINDING_LINES][FINDING_LINE];

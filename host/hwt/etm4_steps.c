@@ -15,8 +15,8 @@ bool etm4_queue_full(const struct etm4_queue *queue)
 }
 
 /*
- * Returns true if the next step may change this step. If not, this step is complete when all earlier steps
- * are.
+ * Returns true if the next step may still change this step. If not, this step is complete as soon as all
+ * earlier steps are complete.
  */
 static bool waits(const struct hwt_step *step)
 {

@@ -134,8 +134,8 @@ struct hwt_step {
 	uint64_t stamp;
 	/*
 	 * Position, in the unit's bytes, of the packet from which this step was made, or of the nearest
-	 * packet before it. For Intel PT: position of the next packet that is to be read. This position is
-	 * updated as rarely as the timestamp.
+	 * packet before it. For Intel PT: position of the next packet that is to be read. Several steps in a
+	 * row may have the same position, as they may have the same timestamp.
 	 */
 	uint64_t offset;
 	uint32_t pid, tid; /* process and thread that were running; 0: unknown */

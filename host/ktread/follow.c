@@ -91,7 +91,7 @@ static int create(struct ktread_follow **follow, const struct ktread_follow_opti
 
 /*
  * Returns an error for a trace file or a core dump, because these do not change. Accepts an empty file,
- * because it may become the memory of a guest.
+ * because QEMU may soon map it as the memory of a guest.
  */
 static int check_kind(struct ktread_memory *memory)
 {

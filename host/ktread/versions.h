@@ -147,7 +147,7 @@ struct ktread_stamp_start {
 	uint64_t reference;
 	/* index of the newest missing anchor; UINT64_MAX: no anchor is missing */
 	uint64_t missing_index;
-	/* timestamp of the missing anchor, which the next anchor contains */
+	/* timestamp of the missing anchor, as the next anchor states it */
 	uint64_t missing_stamp;
 	/*
 	 * true if some timestamps may be wrong, because each timestamp was assumed to be the possible

@@ -116,7 +116,7 @@ void match_learn(struct match *match, int range, const struct match_access *acce
 	struct match_range *found = &match->range[range];
 	const uint64_t n = page_of(access->address) - page_of(found->watch.address);
 
-	if (n > 1) /* the access begins in the page before that of the range */
+	if (n > 1) /* the access begins in the page before the one that contains the range */
 		return;
 	found->page[n] = page_of(physical);
 	found->known[n] = true;

@@ -216,7 +216,7 @@ bool why_may_run_masked(const struct why_evidence *evidence, const struct why_cp
  * ends wfi even if interrupts are disabled, so a CPU that leaves an interrupt pending runs code.
  */
 bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
-/* Returns whether a CPU that seems to idle has run code with interrupts disabled for long. */
+/* Returns whether a CPU that seems to idle has run code with interrupts disabled for a long time. */
 bool why_stays_awake(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*

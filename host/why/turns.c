@@ -144,12 +144,12 @@ void why_finding_irq_waker(struct why_finding *finding, const struct why_evidenc
 #define STALE_MS 100u /* time in ms: maximum by which a timestamp in the tables is too early */
 #define LATE_MS	 1000u
 /*
- * first condition: the states in sched.switch are wrong only if at least this many wakeups are of threads
- * that were already runnable
+ * first condition: the states in sched.switch count as wrong only if at least this many wakeups are of
+ * threads that were already runnable
  */
 #define ODD_WAKES 4u
 /*
- * second condition: the states in sched.switch are wrong only if more than 1/ODD_PART of all wakeups are of
+ * second condition: the states in sched.switch count as wrong only if more than 1/ODD_PART of all wakeups are of
  * threads that were already runnable
  */
 #define ODD_PART 8u

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # hwt --memory finds code in the guest's memory when no file is given for it. The branches of a CPU's kernel
-# code are the same, whether they are decoded with the memory that the guest left or with the kernel's ELF
-# file. Another file is not accepted as memory.
+# code are the same, whether they are decoded with the guest's saved memory or with the kernel's ELF file.
+# A file of another kind is not accepted as memory.
 # HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 

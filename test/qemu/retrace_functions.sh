@@ -15,7 +15,7 @@ retrace() {
 # events_of PATTERN: prints the ids of the events that match the pattern, in the order of time.
 events_of() { "$ktrace" show --ids "$out" 2>/dev/null | sed -n "s/^\[ *[0-9.]*\] \([0-9]*\.[0-9]*\) .*$1.*/\1/p"; }
 
-# part_of PERCENT FILE: prints the line of a file before which PERCENT percent of its lines are.
+# part_of PERCENT FILE: prints the line at PERCENT percent of the file: 50 for the line in the middle.
 part_of() { awk -v part="$1" '{ line[NR] = $0 } END { print line[int(NR * part / 100) + 1] }' "$2"; }
 
 # same_depth ARCH EVENT: checks that the function that records a lock's event has the depth that its backtrace

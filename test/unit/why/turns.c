@@ -518,8 +518,8 @@ static void unstarted_thread_is_not_reported(void **state)
 }
 
 /*
- * As the time of a wakeup, the table contains the timestamp of the last tick before it. A later event of the
- * thread shows that it began to wait even later.
+ * The table contains the time of the last tick before the wakeup. A later event of the thread shows that the
+ * thread began to wait for a CPU after this time.
  */
 static void own_events_shorten_wait(void **state)
 {
