@@ -34,8 +34,8 @@ struct threads {
 	/* true after the first switch; from then on, only switches change which thread runs */
 	bool switches;
 	/*
-	 * true if threads announce that they block: a switch without an announcement then leaves a runnable
-	 * thread
+	 * true if threads announce that they block: a thread that is switched out without an announcement
+	 * is then runnable
 	 */
 	bool blocks;
 	bool stateless; /* true if the states in sched.switch are not filled in */

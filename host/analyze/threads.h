@@ -148,7 +148,7 @@ void threads_find_heads(struct threads_heads *heads, const struct ktread *trace)
 enum threads_head threads_pass_head(struct threads_heads *heads, const struct ktread *trace,
 				    const struct ktread_event *event);
 
-/* Reports lost slots of a CPU, between `from` and the next event. */
+/* Must be called if slots of a CPU are lost: between `from` and the next event. */
 void threads_gap(struct threads *threads, uint32_t cpu, uint64_t from);
 
 /*

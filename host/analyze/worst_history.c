@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Collects the history of worst.h in one reading of the trace. */
+/* Reads the trace once and collects the events that worst.h needs. */
 #include "analyze/worst.h"
 
 #include <stdlib.h>

@@ -234,7 +234,7 @@ static bool is_empty_array(const char *at, const char *end)
 	return at < end && *at == ']';
 }
 
-/* Processes a member. Returns the end of the member; NULL if the page ends earlier. */
+/* Processes a member of a JSON object. Returns the end of the member; NULL if the page ends earlier. */
 static const char *take_member(struct page *page, const char *at, const char *end)
 {
 	const char *value = string_end(at, end), *rest;

@@ -95,7 +95,7 @@ static const struct option_row rows[] = {
 	  "print at most MAXDATA bytes of data; 0 prints all (default: 64; FreeBSD's files: all)",
 	  options_set_number, AT(options.data_most), .most = UINT64_MAX - 1 },
 	{ NULL, 'n', NULL, "print numbers instead of names", options_set_flag, AT(options.raw) },
-	{ NULL, 'p', "PID", "print only this process; in FreeBSD's files, thread PID too", set_pid,
+	{ NULL, 'p', "PID", "print only this process, or, in FreeBSD's files, this thread", set_pid,
 	  AT(select), .once = true },
 	{ NULL, 'R', NULL, "print the time since the previous record", options_set_flag,
 	  AT(options.relative) },

@@ -12,8 +12,8 @@
 
 #define AT(member) .to = offsetof(struct mcp_options, member)
 static const struct option_row rows[] = {
-	{ "dir", 'd', "DIR", "read only files below DIR (the current directory)", options_set_text,
-	  AT(folder) },
+	{ "dir", 'd', "DIR", "read no files outside of DIR (default: the current directory)",
+	  options_set_text, AT(folder) },
 	{ "timeout", 0, "S", "end a command that takes longer than S seconds (60)", options_set_seconds,
 	  AT(seconds), .least = 1 },
 	{ 0 },

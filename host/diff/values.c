@@ -403,7 +403,7 @@ static bool has_calls(const struct diff_trace *trace)
 	return false;
 }
 
-/* Returns whether `trace` would contain steps of this kind if the program had made any. */
+/* Returns whether steps of this kind were recorded in `trace`, if there were any. */
 static bool records(const struct diff_trace *trace, const struct diff_trace *other,
 		    const struct diff_kind *kind)
 {

@@ -13,7 +13,7 @@
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
-/* ---- Counts by event, thread and CPU. Memory is limited by the number of ids that a trace can have. ---- */
+/* ---- Counts by event, thread and CPU. The tables have a fixed size: one element per possible id. ---- */
 
 #define TALLY_EVENTS (KTRX_EVENT_MAX + 1u)
 /* number of elements of a table indexed by CPU; the last element is for unknown CPUs */

@@ -46,7 +46,7 @@ struct hunt_run {
 enum hunt_cause {
 	HUNT_FINE,
 	HUNT_BY_WHY,  /* `ktrace why` found a problem */
-	HUNT_BY_END,  /* the run ended in another way than that of seed 0, or with a panic, reset or stall */
+	HUNT_BY_END,  /* the run ended with a panic, reset or stall, or not as the run with seed 0 ended */
 	HUNT_BY_RULE, /* the run violates a rule, and shows no other problem */
 };
 

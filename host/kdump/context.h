@@ -385,7 +385,7 @@ char *kdump_put_denied(char *at, const struct kdump_context *context,
  * buffers, mapped files); the executed code is not printed.
  */
 
-/* Returns the name of the type in four letters; NULL if the type is not one of hardware trace. */
+/* Returns a name of four letters for a type of hardware trace record; NULL for other types. */
 const char *kdump_hardware_word(uint16_t type);
 /* Writes the contents of a record, without a newline. */
 char *kdump_put_hardware(char *at, const struct ktread_proc_record *record);

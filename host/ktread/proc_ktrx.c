@@ -42,7 +42,7 @@ static bool is_head(const uint8_t *bytes)
 	       head.record_head % 8 == 0;
 }
 
-/* Returns what begins `at` bytes after the input's current position. */
+/* Returns which part of the trace begins `at` bytes after the input's current position. */
 static enum place place_at(struct ktread_proc *trace, size_t at)
 {
 	const uint8_t *bytes;

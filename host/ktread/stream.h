@@ -220,8 +220,8 @@ size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding,
 			     const struct ktread_columns_ring *ring, const uint32_t (*slot)[8],
 			     uint32_t slots, unsigned char *to);
 /*
- * Decodes `slots` slots. Returns 0. If the bytes are not the columns of this number of slots, returns
- * KTREAD_E_FORMAT without setting a message.
+ * Decodes `slots` slots. Returns 0; or KTREAD_E_FORMAT, without a message, if the bytes do not contain
+ * exactly this number of slots.
  */
 int ktread_columns_decode(struct ktread_columns *columns, uint32_t coding, const unsigned char *from,
 			  size_t size, uint32_t (*slot)[8], uint32_t slots);

@@ -36,8 +36,9 @@ void flow_enter(unsigned cpu, void *point);
 void flow_pass(unsigned cpu, void *point);
 
 /*
- * flow_guest_trace() returns a virtual CPU's trace for the guest's own trace unit, flow_ring_trace() its
- * trace for out=. Both return NULL if there is no such virtual CPU.
+ * A virtual CPU has up to two traces. flow_guest_trace() returns the one that the guest itself controls and
+ * reads; flow_ring_trace() returns the one that is written to the file in out=. Both return NULL if there is
+ * no such virtual CPU.
  */
 struct trace *flow_guest_trace(unsigned cpu);
 struct trace *flow_ring_trace(unsigned cpu);

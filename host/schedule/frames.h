@@ -74,7 +74,7 @@ uint32_t frames_forgotten(void);
  * ends, and which instructions save and load return addresses.
  */
 
-/* The part of a memory access that belongs to the register. */
+/* The part of a memory access that loads or stores the saved return address. */
 enum ends_part {
 	ENDS_NONE,
 	ENDS_ALL,

@@ -41,8 +41,8 @@ static const struct why_untimed *waker_of(const struct why_evidence *evidence,
 }
 
 /*
- * Returns whether events show that an interrupt, or a thread that still runs, has woken sleepers of the
- * object for which the thread waits.
+ * Returns whether events show that an interrupt, or a thread that still runs, has woken threads that
+ * slept on the same object as this thread.
  */
 static bool has_other_waker(const struct why_evidence *evidence, const struct why_untimed_list *list,
 			    const struct why_untimed *untimed)

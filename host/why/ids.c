@@ -7,7 +7,7 @@
 
 #define NEAR_PER_SECOND 10000u /* an event is near a timestamp if it is at most 1/10000 s apart */
 
-/* A line of a finding. The id of the event to which the line refers must be found. */
+/* A line of a finding that refers to an event whose id is still to be found. */
 struct reference {
 	struct finding_event *event;
 	/*

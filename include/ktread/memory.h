@@ -129,8 +129,8 @@ uint64_t
 /* virtual address of the root in its kernel; 0 if unknown */
 ktread_image_virtual(const struct ktread_image *image);
 /*
- * Copies the build id of the kernel, as the trace contains it, to `id`. Returns its size in bytes; 0 if the
- * trace has none, or has more than `room` bytes.
+ * Copies the kernel's build id, which the trace contains, to `id`. Returns its size in bytes; 0 if the trace
+ * contains no build id, or one of more than `room` bytes.
  */
 uint32_t ktread_image_build_id(const struct ktread_image *image, unsigned char *id, uint32_t room);
 /*

@@ -222,7 +222,7 @@ static int copy_out(const struct ktrace_hwt_queue *queue, uint64_t position, uin
 }
 
 /*
- * Makes records of full units and of lost records, if these could not be recorded when they occurred.
+ * Records that units are full and that records were lost, if this could not be recorded when it happened.
  * Requires: the spinlock is held.
  */
 static void say_rest(struct ktrace_hwt_context *context)

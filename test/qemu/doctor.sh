@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # ktrace doctor boots three kernels. The demo kernel has no mistakes, and provides data for nearly all views.
-# The smallest integration has no mistakes, but provides data for only a few views. The third guest has no
+# The kernel of examples/minimal has no mistakes, but provides data for only a few views. The third guest has no
 # ktrace. Also tests a file of another build, a wrong linker script and a wrong port.
 . test/tap.sh
 . test/qemu/run_support.sh
