@@ -59,8 +59,8 @@ static bool fault_loops(const struct why_evidence *evidence, const struct why_th
 }
 
 /*
- * The finding is never certain: the handler of a signal may continue at another place, and a program may poll a
- * device register whose accesses the kernel emulates in its fault handler.
+ * The finding is never certain: the handler of a signal may continue at another place, and a program may poll
+ * a device register whose accesses the kernel emulates in its fault handler.
  */
 static int report_faults(const struct why_evidence *evidence, struct why_findings *findings,
 			 const struct why_thread *thread)

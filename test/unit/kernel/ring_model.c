@@ -45,7 +45,7 @@ enum {
 	SECOND_LOOK,	    /* the reader does not read the head again */
 	SECOND_LOOK_LATER,  /* the reader reads the head again before it has copied the slot */
 	LAP_IS_MORE_THAN_N, /* a writer counts itself as lapped one slot too early */
-	LAPPED_LOOK_LAST, /* a writer checks, before it commits its record, whether it was lapped */
+	LAPPED_LOOK_LAST,   /* a writer checks, before it commits its record, whether it was lapped */
 };
 
 struct model {
