@@ -6,6 +6,7 @@
 
 #include "why/finding.h"
 #include "why/pulse.h"
+#include "why/sleepers.h"
 #include "why/untimed.h"
 
 /*
@@ -14,47 +15,11 @@
  * tick.
  */
 
-#define LATE_MS 100u
 /*
  * time in ms: a gap between ticks that is shorter than this proves nothing, because the host may have stopped
  * the virtual CPU during the gap
  */
 #define HOST_MS 1500u
-#define SHOWN	4u  /* maximum number of late sleepers that are listed */
-#define BEATS	25u /* minimum number of ticks that the CPU with the newest tick has had */
-
-/* Returns the CPU with the newest tick of all CPUs; NULL if there were too few ticks. */
-static const struct why_cpu *newest_tick(const struct why_evidence *evidence)
-{
-	const struct why_cpu *cpu = NULL;
-
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (evidence->cpu[n].row.heartbeats &&
-		    (!cpu || evidence->cpu[n].row.heartbeat_stamp > cpu->row.heartbeat_stamp))
-			cpu = &evidence->cpu[n];
-	return cpu && cpu->row.heartbeats >= BEATS ? cpu : NULL;
-}
-
-/*
- * Returns the CPU whose ticks end sleeps on this CPU. In some kernels, one CPU counts the ticks for all: if
- * this CPU never had a tick, and that CPU has stopped, returns that CPU.
- */
-static const struct why_cpu *ticks_for(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	const struct why_cpu *newest = cpu->row.heartbeats ? NULL : newest_tick(evidence);
-
-	return newest && why_has_stopped(evidence, newest) ? newest : cpu;
-}
-
-static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
-		    const struct why_thread *thread)
-{
-	const struct ktrx_holder *holder = &thread->holder;
-
-	return thread->has_holder && holder->state == KTRX_THREAD_WAITING && holder->cpu < evidence->cpus &&
-	       ticks_for(evidence, &evidence->cpu[holder->cpu]) == cpu && holder->deadline &&
-	       why_age(evidence, holder->deadline) > why_ms(evidence, LATE_MS);
-}
 
 /*
  * Returns whether this CPU's timer is known to be the one that has stopped: a thread that sleeps too long
@@ -64,7 +29,7 @@ static bool is_late(const struct why_evidence *evidence, const struct why_cpu *c
 static bool is_its_timer(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		if (is_late(evidence, cpu, &evidence->thread[n]) &&
+		if (why_sleeps_late(evidence, cpu, &evidence->thread[n]) &&
 		    evidence->thread[n].holder.cpu == cpu->number)
 			return true;
 	return why_ticks_always(cpu);
@@ -75,7 +40,7 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 	uint32_t late = 0;
 
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		late += is_late(evidence, cpu, &evidence->thread[n]);
+		late += why_sleeps_late(evidence, cpu, &evidence->thread[n]);
 	return late;
 }
 
@@ -86,39 +51,10 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
  */
 static bool is_tick_overdue(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	const uint64_t late = why_ms(evidence, LATE_MS);
+	const uint64_t late = why_ms(evidence, WHY_LATE_MS);
 
 	return !why_is_in_tick(cpu) && ((why_lived_on(cpu) > late && why_pause(cpu) <= late) ||
 					why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS));
-}
-
-static void say_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu,
-			 struct why_finding *finding)
-{
-	char actor[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS], where[WHY_WORDS];
-	uint32_t shown = 0;
-
-	for (uint32_t n = 0; n < evidence->threads; n++) {
-		const struct why_thread *thread = &evidence->thread[n];
-
-		if (!is_late(evidence, cpu, thread))
-			continue;
-		why_finding_actor(finding,
-				  (struct why_actor){ .id = thread->id + 1,
-						      .waits = thread->holder.object,
-						      .ticks = why_age(evidence, thread->holder.deadline),
-						      .pc = thread->holder.wait_pc });
-		if (shown++ == SHOWN)
-			break;
-		if (thread->holder.cpu != cpu->number)
-			why_say(where, sizeof(where), "on CPU %u", thread->holder.cpu);
-		finding_evidence(&finding->base, "%s, which sleeps %s at %s, should have been woken %s ago",
-				 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
-				 thread->holder.cpu == cpu->number ? "there" : where,
-				 why_say_call(evidence, thread->holder.wait_pc, place, sizeof(place)),
-				 why_say_ticks(evidence, why_age(evidence, thread->holder.deadline), ticks,
-					       sizeof(ticks)));
-	}
 }
 
 /* Returns whether the CPU has stopped with interrupts disabled, and does not idle. */
@@ -139,19 +75,32 @@ static bool may_follow_another_stop(const struct why_evidence *evidence, const s
 		const struct why_cpu *other = &evidence->cpu[n];
 
 		if (other != cpu && is_stuck(evidence, other) &&
-		    why_silence(evidence, other) + why_ms(evidence, LATE_MS) >= why_silence(evidence, cpu))
+		    why_silence(evidence, other) + why_ms(evidence, WHY_LATE_MS) >=
+			    why_silence(evidence, cpu))
 			return true;
 	}
+	return false;
+}
+
+/*
+ * Returns whether another CPU may have stopped with interrupts disabled, and may be the cause of the missing
+ * ticks: it seems to idle, but may run code, and may hold a lock.
+ */
+static bool may_follow_another_spin(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (n != cpu->number && why_may_stay_awake(evidence, &evidence->cpu[n]))
+			return true;
 	return false;
 }
 
 /* Returns whether a sleep is late for another reason than that the host did not run the CPU. */
 static bool is_late_for_sure(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	const uint64_t late = why_ms(evidence, LATE_MS), stop = why_ms(evidence, HOST_MS);
+	const uint64_t late = why_ms(evidence, WHY_LATE_MS), stop = why_ms(evidence, HOST_MS);
 
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		if (is_late(evidence, cpu, &evidence->thread[n]) &&
+		if (why_sleeps_late(evidence, cpu, &evidence->thread[n]) &&
 		    (why_active_until(cpu) > evidence->thread[n].holder.deadline + late ||
 		     why_age(evidence, evidence->thread[n].holder.deadline) >= stop))
 			return true;
@@ -161,14 +110,16 @@ static bool is_late_for_sure(const struct why_evidence *evidence, const struct w
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct why_cpu *cpu)
 {
-	const bool alive = why_lived_on(cpu) > why_ms(evidence, LATE_MS) && is_late_for_sure(evidence, cpu);
+	const bool alive =
+		why_lived_on(cpu) > why_ms(evidence, WHY_LATE_MS) && is_late_for_sure(evidence, cpu);
 	/* the host may have stopped the CPU, but not for HOST_MS */
 	const bool later = why_active_until(cpu) > cpu->row.heartbeat_stamp + why_ms(evidence, HOST_MS);
 	const bool masked = !alive && !later && why_may_run_masked(evidence, cpu);
+	const bool follows = may_follow_another_stop(evidence, cpu) || may_follow_another_spin(evidence, cpu);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_DEAD_TIMER,
 				!is_its_timer(evidence, cpu)			     ? FINDING_POSSIBLE
-				: masked || may_follow_another_stop(evidence, cpu)   ? FINDING_POSSIBLE
+				: masked || follows				     ? FINDING_POSSIBLE
 				: alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN
 										     : FINDING_LIKELY);
 	char ticks[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS];
@@ -192,7 +143,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 			&finding->base,
 			"the CPU continued to run for at least %s: it took other interrupts, or ran threads",
 			why_say_ticks(evidence, why_lived_on(cpu), ticks, sizeof(ticks)));
-	say_sleepers(evidence, cpu, finding);
+	why_finding_sleepers(finding, evidence, cpu);
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
 		finding_evidence(&finding->base, "interrupts are enabled there");
 	if (masked)
@@ -220,7 +171,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 static const struct why_thread *keeper(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_thread *runs = why_runs(evidence, cpu);
-	const uint64_t late = why_ms(evidence, LATE_MS);
+	const uint64_t late = why_ms(evidence, WHY_LATE_MS);
 
 	if (!runs || runs->idle || why_idles(evidence, cpu) || !cpu->has_registers ||
 	    why_side_of_cpu(evidence, cpu) != WHY_SIDE_KERNEL || !runs->has_holder ||
@@ -228,7 +179,7 @@ static const struct why_thread *keeper(const struct why_evidence *evidence, cons
 	    runs->holder.state_stamp == 0 || !why_interrupts_only_idle(cpu))
 		return NULL;
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		if (is_late(evidence, cpu, &evidence->thread[n]) &&
+		if (why_sleeps_late(evidence, cpu, &evidence->thread[n]) &&
 		    evidence->thread[n].holder.deadline + late < runs->holder.state_stamp)
 			return NULL;
 	return runs;
@@ -255,7 +206,7 @@ static int found_keeper(const struct why_evidence *evidence, struct why_findings
 			 "CPU %" PRIu32
 			 " took interrupts only while it idled: no timer interrupts its threads",
 			 cpu->number);
-	say_sleepers(evidence, cpu, finding);
+	why_finding_sleepers(finding, evidence, cpu);
 	finding_say(finding->base.advice,
 		    "take another trace later, because a computation looks the same while it lasts");
 	return 0;
@@ -263,7 +214,7 @@ static int found_keeper(const struct why_evidence *evidence, struct why_findings
 
 static bool is_old(const struct why_evidence *evidence, uint64_t since)
 {
-	return since == 0 || why_age(evidence, since) > why_ms(evidence, LATE_MS);
+	return since == 0 || why_age(evidence, since) > why_ms(evidence, WHY_LATE_MS);
 }
 
 /*
@@ -291,6 +242,7 @@ static bool has_another_reason(const struct why_evidence *evidence, const struct
 #define QUIET_MS 2000u
 /* minimum number of finished sleeps that are needed to know how long a thread usually sleeps */
 #define SLEEPS	    8u
+#define SHOWN	    4u	/* maximum number of oversleepers that are listed */
 #define OVERSLEEPS  3u	/* minimum number of threads that sleep too long */
 #define TIMES_SLEPT 16u /* a sleep is too long if it takes this many times as long as all earlier ones */
 
@@ -390,10 +342,12 @@ static int found_all(const struct why_evidence *evidence, struct why_findings *f
 	/*
 	 * The registers show that the CPU could take an interrupt, and events show that its timer ticked even
 	 * when there was no thread to wake. On other architectures than x86, an interrupt wakes an idle CPU
-	 * even if interrupts are disabled.
+	 * even if interrupts are disabled, if this CPU waits for one.
 	 */
 	const bool ready = cpu->has_registers && why_ticks_without_reason(cpu) &&
-			   (cpu->mask == INTERRUPTS_ENABLED || why_wakes_masked(evidence, cpu));
+			   !may_follow_another_spin(evidence, cpu) &&
+			   (cpu->mask == INTERRUPTS_ENABLED ||
+			    (why_wakes_masked(evidence, cpu) && !why_may_run_masked(evidence, cpu)));
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_DEAD_TIMER, ready ? FINDING_LIKELY : FINDING_POSSIBLE);
 	char beat[WHY_WORDS];
@@ -416,7 +370,7 @@ static int found_all(const struct why_evidence *evidence, struct why_findings *f
 
 static int look_at_all(const struct why_evidence *evidence, struct why_findings *findings)
 {
-	const struct why_cpu *cpu = newest_tick(evidence);
+	const struct why_cpu *cpu = why_newest_tick(evidence);
 
 	if (!cpu || why_ms(evidence, QUIET_MS) == 0 ||
 	    why_silence(evidence, cpu) < why_ms(evidence, QUIET_MS) || !why_has_stopped(evidence, cpu) ||

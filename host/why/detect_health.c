@@ -374,45 +374,6 @@ static void advise_idle(const struct why_evidence *evidence, const struct health
 			    "while its memory was watched, so it may have stopped");
 }
 
-/*
- * Returns whether the machine recorded nothing while it was watched, and the clock's frequency is unknown. If
- * so, it is unknown whether the timer ticked regularly before the silence.
- */
-static bool is_silent_without_clock(const struct why_evidence *evidence)
-{
-	bool more;
-
-	return evidence->info->frequency == 0 && why_may_have_stopped(evidence) &&
-	       note_silence(evidence->info->note, &more) >= WATCHED_S;
-}
-
-/*
- * Lowers the certainty to "possible" in two cases. The machine may have stopped: no tick was recorded while
- * the machine was watched, although its timer may have ticked all the time before. Or `open` sleeps may be
- * faults, and it is unknown how long they are.
- */
-static void doubt_times(const struct why_evidence *evidence, uint32_t open, struct why_finding *finding)
-{
-	const struct why_cpu *cpu = why_stopped_ticking(evidence);
-	const bool needless = cpu && why_ticks_without_reason(cpu),
-		   silent = is_silent_without_clock(evidence);
-
-	if (!cpu && !silent && (open == 0 || evidence->info->frequency))
-		return;
-	finding->base.certain = FINDING_POSSIBLE;
-	finding->open = true;
-	if (cpu)
-		finding_evidence(&finding->base,
-				 "the timer of CPU %" PRIu32 " ticked also when %s, but not while the "
-				 "machine was watched: it may have stopped%s",
-				 cpu->number, needless ? "no thread was to be woken" : "the CPU idled",
-				 needless ? "" : "; wakeups are not recorded");
-	else if (silent)
-		finding_evidence(&finding->base,
-				 "the machine recorded nothing while it was watched, and it is unknown how "
-				 "often its timer used to tick: it may have stopped");
-}
-
 static int report_idle(const struct why_evidence *evidence, struct why_findings *findings,
 		       const struct health *health, unsigned busy, const struct why_untimed_list *list)
 {
@@ -465,7 +426,8 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 				 "%" PRIu32 " threads sleep, %" PRIu32 " of them with a timeout",
 				 health->waiting, health->timed);
 	why_slow_explain(evidence, finding);
-	doubt_times(evidence, open, finding);
+	why_doubt_times(evidence, open, finding);
+	why_doubt_idle_cpus(evidence, finding);
 	if (list->count)
 		finding_evidence(&finding->base, "threads that wait without a timeout%s:",
 				 evidence->timeouts_recorded ? "" : " (as far as is known)");
@@ -503,6 +465,25 @@ static void say_silent_end(const struct why_evidence *evidence, struct why_findi
 						 "ktrace_panic(): perhaps it failed");
 }
 
+/* States that all CPUs make progress, or how many of them are known to do so. */
+static void say_progress(const struct why_evidence *evidence, const struct health *health, unsigned busy,
+			 struct why_finding *finding)
+{
+	const uint32_t doubtful = why_doubt_idle_cpus(evidence, finding), known = health->cpus - doubtful;
+	char window[WHY_WORDS];
+
+	say_window(evidence, health, window, sizeof(window));
+	if (doubtful)
+		finding_say(finding->base.what,
+			    "%" PRIu32 " of %" PRIu32
+			    " CPUs make%s progress, on average busy for %u %% of %s",
+			    known, health->cpus, known == 1 ? "s" : "", busy, window);
+	else
+		finding_say(finding->base.what,
+			    "all CPUs make progress: %" PRIu32 " CPU%s, on average busy for %u %% of %s",
+			    health->cpus, finding_plural(health->cpus), busy, window);
+}
+
 static int report_busy(const struct why_evidence *evidence, struct why_findings *findings,
 		       const struct health *health, unsigned busy, const struct why_untimed_list *list)
 {
@@ -511,16 +492,13 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 	const bool timeless = evidence->info->frequency == 0;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_BUSY, scant || timeless ? FINDING_POSSIBLE : FINDING_LIKELY);
-	char window[WHY_WORDS], longest[WHY_WORDS], runnable[WHY_WORDS];
+	char longest[WHY_WORDS], runnable[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->base.partial = evidence->most_beats == 0 || !is_whole(evidence, health);
 	finding->open = timeless;
-	finding_say(finding->base.what,
-		    "all CPUs make progress: %" PRIu32 " CPU%s, on average busy for %u %% of %s",
-		    health->cpus, finding_plural(health->cpus), busy,
-		    say_window(evidence, health, window, sizeof(window)));
+	say_progress(evidence, health, busy, finding);
 	why_say(runnable, sizeof(runnable), "no thread is %srunnable",
 		health->unproven ? "known to be " : "");
 	if (health->runnable)

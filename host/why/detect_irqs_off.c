@@ -9,7 +9,7 @@
 
 #include "why/answers.h"
 #include "why/pulse.h"
-#include "why/untimed.h"
+#include "why/sleepers.h"
 #include "why/finding.h"
 
 #define SEEN_MS 30u /* minimum time in ms for which events must show that the CPU ran */
@@ -82,6 +82,7 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
+	finding->looks = WHY_LOOKS_IDLE | WHY_LOOKS_BUSY;
 	finding_say(finding->base.what, "interrupts are disabled on CPU %" PRIu32 " and stay disabled",
 		    cpu->number);
 	if (cpu->row.interrupts_pc)
@@ -107,28 +108,21 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Returns whether the registers, or the kernel's file, show that the CPU has halted with interrupts disabled.
- * A CPU that the kernel does not use yet, or that an interrupt has stopped, may have halted so on purpose.
- */
-static bool halts_masked(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	return cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER && cpu->row.nesting == 0 &&
-	       !why_is_unused(cpu) && why_has_halted(evidence, cpu);
-}
-
-/*
- * Returns whether a CPU that has halted with interrupts disabled may have halted forever. On x86, such a CPU
- * takes no more interrupts. On other architectures, the result is false, because CPUs often idle in this way.
+ * Returns whether a CPU that idles with interrupts disabled may never run threads again. On x86, such a CPU
+ * takes no more interrupts. On other architectures, CPUs often idle in this way, and an interrupt wakes them.
+ * So the result is true only if an interrupt is pending.
  *
- * Without registers that show this, there may be another explanation: the kernel enabled interrupts without
- * calling the hook, and stopped the tick. A stopped tick is unlikely if another CPU idles and still ticks. So
- * the result is then true only if there is such a CPU.
+ * Without registers that show that the CPU has halted, there may be another explanation: the kernel enabled
+ * interrupts without calling the hook, and stopped the tick. A stopped tick is unlikely if another CPU idles
+ * and still ticks. So the result is then true only if there is such a CPU.
  */
 static bool may_halt_for_ever(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	if (evidence->info->machine != EM_X86_64 || why_silence(evidence, cpu) < why_ms(evidence, HALT_MS))
+	if (why_silence(evidence, cpu) < why_ms(evidence, HALT_MS))
 		return false;
-	if (halts_masked(evidence, cpu))
+	if (evidence->info->machine != EM_X86_64)
+		return why_leaves_pending(cpu);
+	if (why_has_halted_masked(evidence, cpu))
 		return true;
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *other = &evidence->cpu[n];
@@ -151,35 +145,68 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 }
 
 /*
- * Reports a CPU that halted with interrupts disabled. The certainty is "likely" if the CPU's timer ticked all
- * the time, or a sleep is late and the CPU certainly halted in this state. Otherwise it is "possible",
- * because the kernel may stop the tick whenever the CPU idles, and may stop CPUs on purpose.
+ * Returns whether the CPU certainly idles with interrupts disabled, and sleeps are late because of it. A CPU
+ * that the kernel does not use yet, or that an interrupt has stopped, may have halted so on purpose.
+ */
+static bool delays_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return (why_has_halted_masked(evidence, cpu) || why_leaves_pending(cpu)) && cpu->row.nesting == 0 &&
+	       !why_is_unused(evidence, cpu) && why_sleepers_show_stop(evidence, cpu);
+}
+
+/* Sets the advice. If registers show that the CPU has halted, no call of a hook is missing. */
+static void advise_halted(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			  struct why_finding *finding)
+{
+	if (why_leaves_pending(cpu))
+		finding_say(finding->base.advice,
+			    "check what it runs there, and that the idle loop enables interrupts after wfi");
+	else if (why_has_halted_masked(evidence, cpu))
+		finding_say(finding->base.advice, "check whether the kernel stopped this CPU on purpose");
+	else
+		finding_say(finding->base.advice,
+			    "check that ktrace_interrupts(1) is called before the CPU halts");
+}
+
+/*
+ * Reports a CPU that idles with interrupts disabled. The certainty is "likely" if the CPU's timer ticked all
+ * the time, or a sleep is late because of this CPU. Otherwise it is "possible", because the kernel may stop
+ * the tick whenever the CPU idles, and may stop CPUs on purpose.
  */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)
 {
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_IRQS_OFF,
-				ticks_regularly(&cpu->interrupts) || (halts_masked(evidence, cpu) &&
-								      why_any_sleep_is_late(evidence))
-					? FINDING_LIKELY
-					: FINDING_POSSIBLE);
+	const bool delays = delays_sleeps(evidence, cpu);
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_IRQS_OFF,
+		ticks_regularly(&cpu->interrupts) || delays ? FINDING_LIKELY : FINDING_POSSIBLE);
 	const uint64_t pc = cpu->has_registers ? cpu->pc : cpu->row.pc;
 	char place[WHY_WORDS], ticks[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what,
-		    "CPU %" PRIu32 " idles with interrupts disabled, at %s: no interrupt can wake it",
-		    cpu->number, why_say_place(evidence, pc, place, sizeof(place)));
+	finding->looks = WHY_LOOKS_IDLE | WHY_LOOKS_BUSY;
+	why_say_place(evidence, pc, place, sizeof(place));
+	if (why_leaves_pending(cpu))
+		finding_say(finding->base.what,
+			    "CPU %" PRIu32
+			    " never takes an interrupt that is pending: it seems to idle, with "
+			    "interrupts disabled, at %s",
+			    cpu->number, place);
+	else
+		finding_say(finding->base.what,
+			    "CPU %" PRIu32 " idles with interrupts disabled, at %s: no interrupt can wake it",
+			    cpu->number, place);
 	if (cpu->row.interrupts_pc)
 		finding_evidence(&finding->base, "they were disabled at %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
 	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
-	finding_say(finding->base.advice, "check that ktrace_interrupts(1) is called before the CPU halts");
+	advise_halted(evidence, cpu, finding);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu),
 						       .pc = pc });
+	if (delays)
+		why_finding_sleepers(finding, evidence, cpu);
 	return 0;
 }
 
@@ -230,6 +257,7 @@ static int found_working(const struct why_evidence *evidence, struct why_finding
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
+	finding->looks = WHY_LOOKS_IDLE | WHY_LOOKS_BUSY;
 	finding_say(finding->base.what, "%s runs on CPU %" PRIu32 " with interrupts disabled, for up to %s",
 		    why_say_running(evidence, cpu, thread, sizeof(thread)), cpu->number,
 		    why_say_ticks(evidence, since, ticks, sizeof(ticks)));

@@ -86,6 +86,22 @@ static const char *say_silence(const struct why_evidence *evidence, char *buffer
 		       ticks);
 }
 
+/* States what is known if no other reason was found. */
+static void say_rest(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	const struct why_cpu *parked = why_parked(evidence);
+	char place[WHY_WORDS];
+
+	if (parked)
+		finding_say(finding->base.what,
+			    "CPU %" PRIu32
+			    " has halted with interrupts disabled, at %s, and has run nothing: the kernel "
+			    "may have parked it, or it has hung while it started",
+			    parked->number, why_say_place(evidence, parked->pc, place, sizeof(place)));
+	else
+		finding_say(finding->base.what, "nothing in the trace explains what this machine does");
+}
+
 static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_cpu *starts = starting_cpu(evidence), *silent = silent_cpu(evidence),
@@ -155,7 +171,7 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 			    " was between two threads when the machine was halted; it may have hung there",
 			    halted->number);
 	else
-		finding_say(finding->base.what, "nothing in the trace explains what this machine does");
+		say_rest(evidence, finding);
 }
 
 /* Returns whether the run ended as a run without a problem does, and all of its trace is there. */

@@ -341,13 +341,14 @@ static bool host_may_have_stopped(const struct why_evidence *evidence, const str
 }
 
 /*
- * Returns whether the CPU is parked, and nothing shows that it halted because of an exception or a panic.
+ * Returns whether the CPU may be parked: it has halted, has not been used, and nothing shows that it halted
+ * because of an exception or a panic.
  */
 static bool is_parked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	uint32_t frames;
 
-	return why_is_unused(cpu) && why_has_halted(evidence, cpu) && !cpu->fetch_failed &&
+	return why_is_unused(evidence, cpu) && why_has_halted(evidence, cpu) && !cpu->fetch_failed &&
 	       !(cpu->trap_pc && why_is_in_handler(evidence, cpu)) && !panic_function(evidence, cpu, &frames);
 }
 
@@ -361,8 +362,33 @@ static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cp
 	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, OFF_MS) &&
 	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
 	       !why_spins_for_something(cpu) && !why_is_in_idle_thread(evidence, cpu) &&
-	       !host_may_have_stopped(evidence, cpu) && !is_parked(evidence, cpu) &&
-	       why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
+	       !host_may_have_stopped(evidence, cpu) && why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
+}
+
+/*
+ * Reports a CPU that may be parked, if the kernel has reported that its code runs there: it has set a mode,
+ * or disabled preemption. Kernels rarely do so for a CPU that they park.
+ */
+static int found_parked(const struct why_evidence *evidence, struct why_findings *findings,
+			const struct why_cpu *cpu)
+{
+	struct why_finding *finding;
+	char place[WHY_WORDS], ticks[WHY_WORDS];
+
+	if (cpu->row.mode == KTRX_MODE_UNKNOWN && cpu->row.preempt == 0)
+		return 0;
+	finding = why_finding_new(findings, WHY_KERNEL_SPIN, FINDING_POSSIBLE);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding->looks = WHY_LOOKS_IDLE | WHY_LOOKS_BUSY;
+	finding_say(finding->base.what,
+		    "CPU %" PRIu32 " has halted with interrupts disabled, at %s, and has run no thread",
+		    cpu->number, why_say_place(evidence, cpu->pc, place, sizeof(place)));
+	why_finding_stack(finding, evidence, cpu, FRAMES);
+	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	finding_say(finding->base.advice, "check whether the kernel stopped this CPU on purpose");
+	why_finding_cpu(finding, cpu, cpu->pc, why_silence(evidence, cpu));
+	return 0;
 }
 
 int why_detect_spin(const struct why_evidence *evidence, struct why_findings *findings)
@@ -376,7 +402,8 @@ int why_detect_spin(const struct why_evidence *evidence, struct why_findings *fi
 		const struct why_thread *thread = why_runs(evidence, cpu);
 
 		if (is_off(evidence, cpu))
-			error = found_off(evidence, findings, cpu);
+			error = is_parked(evidence, cpu) ? found_parked(evidence, findings, cpu)
+							 : found_off(evidence, findings, cpu);
 		else if (thread && !thread->idle && !why_idles(evidence, cpu) &&
 			 !why_spins_for_something(cpu) && !waits_for_something(thread))
 			error = look_for_loop(evidence, findings, cpu, thread);

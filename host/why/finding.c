@@ -306,10 +306,12 @@ static void drop_deadlocked(struct why_findings *findings)
 	findings->count = kept;
 }
 
-bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
+bool why_leaves_open(enum why_verdict healthy, const struct why_finding *problem)
 {
-	return (healthy == WHY_IDLE && verdict_looks[problem] & WHY_LOOKS_IDLE) ||
-	       (healthy == WHY_BUSY && verdict_looks[problem] & WHY_LOOKS_BUSY);
+	const uint8_t looks = verdict_looks[problem->verdict] | problem->looks;
+
+	return (healthy == WHY_IDLE && looks & WHY_LOOKS_IDLE) ||
+	       (healthy == WHY_BUSY && looks & WHY_LOOKS_BUSY);
 }
 
 /*
@@ -321,7 +323,7 @@ static void doubt_health(struct why_findings *findings)
 	struct why_finding *first = findings->count ? &findings->finding[0] : NULL;
 
 	for (uint32_t n = 1; n < findings->count; n++) {
-		if (!why_leaves_open(first->verdict, findings->finding[n].verdict))
+		if (!why_leaves_open(first->verdict, &findings->finding[n]))
 			continue;
 		first->base.certain = FINDING_POSSIBLE;
 		first->open = true;

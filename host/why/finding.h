@@ -12,7 +12,9 @@
 
 /*
  * Which healthy verdict a machine with a problem may look like: idle, busy, or both. If another finding
- * reports such a problem as possible, the verdict "idle" or "busy" is only "possible", too.
+ * reports such a problem as possible, the verdict "idle" or "busy" is only "possible", too. A detector may
+ * state this for a single finding (see struct why_finding), because other findings with the same verdict are
+ * about the past.
  */
 #define WHY_LOOKS_IDLE 1u
 #define WHY_LOOKS_BUSY 2u
@@ -62,12 +64,6 @@ enum why_verdict { WHY_VERDICT_LIST(WHY_VERDICT) WHY_VERDICTS };
 const char *why_verdict_word(enum why_verdict verdict);
 /* Returns whether the verdict is idle or busy. */
 bool why_verdict_is_healthy(enum why_verdict verdict);
-/*
- * Returns whether a machine with this problem may look like a machine with the healthy verdict `healthy`,
- * idle or busy.
- */
-bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem);
-
 #define WHY_ACTORS 16u
 
 /* A thread or CPU that takes part in a finding. */
@@ -84,6 +80,8 @@ struct why_finding {
 	/* the members kind, mark and where of `base` are set by why_find() after all detectors have run */
 	struct finding base;
 	enum why_verdict verdict;
+	/* WHY_LOOKS_*: healthy verdicts that this finding makes doubtful, in addition to its verdict's */
+	uint8_t looks;
 	bool host; /* true if the cause may be the host, which may have stopped the machine for a while */
 	/* for the verdict "idle" or "busy": its certainty is only "possible", because of another finding */
 	bool open;
@@ -102,6 +100,12 @@ struct why_finding {
 	bool follows; /* true if the finding is a consequence of another finding, not a problem of its own */
 	bool aside;   /* true if the finding causes no other problem: other problems come first */
 };
+
+/*
+ * Returns whether a machine with this problem may look like a machine with the healthy verdict `healthy`,
+ * idle or busy.
+ */
+bool why_leaves_open(enum why_verdict healthy, const struct why_finding *problem);
 
 struct why_findings;
 
@@ -256,5 +260,18 @@ WHY_DETECTORS(WHY_DECLARE)
 
 /* Adds a line to a healthy verdict if a device answered late while the whole machine was slow. */
 void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding);
+
+/*
+ * Functions for the verdicts "idle" and "busy", in doubts.c. Each lowers the certainty of the finding to
+ * "possible" and adds a line, if there is a reason to doubt the verdict.
+ */
+
+/*
+ * The machine may have stopped: no tick was recorded while the machine was watched, although its timer may
+ * have ticked all the time before. Or `open` sleeps may be faults, and it is unknown how long they are.
+ */
+void why_doubt_times(const struct why_evidence *evidence, uint32_t open, struct why_finding *finding);
+/* Some CPUs that seem to idle may run code: see why_may_stay_awake(). Returns the number of these CPUs. */
+uint32_t why_doubt_idle_cpus(const struct why_evidence *evidence, struct why_finding *finding);
 
 #endif

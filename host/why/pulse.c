@@ -231,7 +231,8 @@ bool why_wakes_masked(const struct why_evidence *evidence, const struct why_cpu 
 {
 	const uint16_t machine = evidence->info->machine;
 
-	return (machine == EM_AARCH64 || machine == EM_RISCV) && why_is_in_idle_thread(evidence, cpu);
+	return (machine == EM_AARCH64 || machine == EM_RISCV) && !why_leaves_pending(cpu) &&
+	       why_is_in_idle_thread(evidence, cpu);
 }
 
 /*
@@ -249,15 +250,13 @@ static bool tries_without_ticks(const struct why_evidence *evidence, const struc
 
 /*
  * Returns whether the registers show that a CPU has had interrupts disabled for long: they are disabled
- * now, and the CPU has been silent. Does not count CPUs other than x86 that idle: they may halt with
- * interrupts disabled, and an interrupt wakes them nevertheless.
+ * now, and the CPU has been silent. Does not count a CPU that idles if an interrupt wakes it nevertheless.
  */
 static bool is_masked_for_long(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER &&
 	       !tries_without_ticks(evidence, cpu) && why_has_stopped(evidence, cpu) &&
-	       why_silence(evidence, cpu) >= why_ms(evidence, MASKED_MS) &&
-	       (evidence->info->machine == EM_X86_64 || !why_is_in_idle_thread(evidence, cpu));
+	       why_silence(evidence, cpu) >= why_ms(evidence, MASKED_MS) && !why_wakes_masked(evidence, cpu);
 }
 
 static void set_interrupts(struct ktrx_cpu *row, uint8_t interrupts)

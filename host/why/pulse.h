@@ -178,8 +178,14 @@ bool why_is_between_threads(const struct why_evidence *evidence, const struct wh
  */
 bool why_is_about_to_switch(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
+ * Returns whether the registers show that an interrupt is pending that the CPU does not take, because
+ * interrupts are disabled. Only RISC-V has such registers. A CPU that waits for an interrupt runs on as soon
+ * as one is pending.
+ */
+bool why_leaves_pending(const struct why_cpu *cpu);
+/*
  * Returns whether the CPU idles, and an interrupt wakes it even if interrupts are disabled, as on AArch64 and
- * RISC-V.
+ * RISC-V. Returns false if an interrupt is pending that should have woken it.
  */
 bool why_wakes_masked(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /* Returns whether the CPU runs the handler of traps, or a function that the handler has called. */
@@ -190,15 +196,23 @@ bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu
  */
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
- * Returns whether the CPU is online, but has run no thread and recorded nothing. A kernel may halt such a CPU
- * on purpose until its scheduler uses it.
+ * Returns whether nothing shows that the kernel has used the CPU: it has run no thread, taken no interrupt
+ * and recorded nothing, and holds no lock. A kernel may halt such a CPU on purpose until its scheduler uses
+ * it.
  */
-bool why_is_unused(const struct why_cpu *cpu);
+bool why_is_unused(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/*
+ * Returns the first CPU that has halted with interrupts disabled, and that nothing shows to be used. Returns
+ * NULL if there is none.
+ */
+const struct why_cpu *why_parked(const struct why_evidence *evidence);
 /*
  * Returns whether the registers show that the CPU has halted, or the kernel's file shows that the CPU is at
  * the instruction that waits for an interrupt.
  */
 bool why_has_halted(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/* The same, and the registers show that interrupts are disabled. On x86, no interrupt wakes such a CPU. */
+bool why_has_halted_masked(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
  * Returns whether the registers show that the CPU has not halted and has interrupts disabled, and the
  * kernel's file shows that its function contains no instruction that waits. Such a CPU does not wait for an
@@ -218,10 +232,17 @@ bool why_may_run_masked(const struct why_evidence *evidence, const struct why_cp
 bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /* Returns whether a CPU that seems to idle has run code with interrupts disabled for a long time. */
 bool why_stays_awake(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/*
+ * Returns whether it is unknown if a CPU that seems to idle runs code, such as a handler that spins: the CPU
+ * has been silent for long, its registers show disabled interrupts, and nothing shows that it waits for an
+ * interrupt.
+ */
+bool why_may_stay_awake(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Returns whether the CPU idles, and the thread that it runs, if any, is an idle thread: its name or idle
- * mode shows this.
+ * Returns whether the CPU idles, and does so in an idle thread, in no known thread, or in idle mode. In idle
+ * mode, the thread may be any thread: many kernels idle in the context of the last thread. Does not show that
+ * the CPU waits for an interrupt: see why_may_stay_awake().
  */
 bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

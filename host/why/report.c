@@ -333,7 +333,7 @@ static bool makes_only_possible(const struct why_findings *findings, uint32_t n)
 {
 	const struct why_finding *first = why_findings_at(findings, 0);
 
-	return first->open && why_leaves_open(first->verdict, why_findings_at(findings, n)->verdict);
+	return first->open && why_leaves_open(first->verdict, why_findings_at(findings, n));
 }
 
 void why_report(struct base_output *out, const struct why_evidence *evidence,

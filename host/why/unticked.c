@@ -226,6 +226,21 @@ bool why_stays_awake(const struct why_evidence *evidence, const struct why_cpu *
 	return is_masked_and_silent(evidence, cpu) && why_is_awake(evidence, cpu);
 }
 
+/*
+ * Without heartbeats, a CPU is silent if it has not read its clock for long. Without a known frequency, it is
+ * unknown for how long the CPU has been silent.
+ */
+bool why_may_stay_awake(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const bool ended =
+		evidence->reset || evidence->panic.stamp || evidence->info->outcome != KTRX_OUTCOME_RUNNING;
+
+	return !ended && cpu->has_row && cpu->has_registers && cpu->side != PRIVILEGE_USER &&
+	       why_may_run_masked(evidence, cpu) &&
+	       why_silence(evidence, cpu) >= why_ms(evidence, STAYS_MS) &&
+	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS);
+}
+
 bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return is_masked_and_silent(evidence, cpu) &&

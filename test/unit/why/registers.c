@@ -16,6 +16,7 @@
 
 #include "unit/support/script.h"
 #include "why/finding.h"
+#include "why/pulse.h"
 
 extern const char __ehdr_start[]; /* defined by the linker: start of this program */
 
@@ -408,6 +409,41 @@ static void cpu_that_has_not_halted_does_not_idle(void **state)
 		assert_int_equal(cpu_spins((uintptr_t)leaf + 1, at, cases[n].mode), cases[n].spins);
 	}
 }
+
+/* A loop "while (!flag);", as gcc -O0 compiles it. */
+__attribute__((noinline, used)) static void spin_for_flag(void)
+{
+	__asm__ volatile("1: movl -0xc(%%rbp), %%eax\ntestl %%eax, %%eax\nje 1b" ::: "eax", "cc");
+}
+
+/* The last byte of `mov -0xc(%rbp), %eax` is the byte of hlt. */
+static void operand_that_looks_like_a_halt_is_none(void **state)
+{
+	const unsigned char *code = (const unsigned char *)(uintptr_t)spin_for_flag;
+	const struct why_cpu *cpu;
+
+	(void)state;
+	while (memcmp(code, "\x8b\x45\xf4", 3) != 0)
+		code++;
+	snprintf(text, sizeof(text), "cpu 0 pc=%" PRIxPTR " sp=1000 " MASKED " hlt=0\n", (uintptr_t)code + 3);
+	script_info()->registers = text;
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
+	cpu = &evidence->cpu[0];
+	assert_false(why_has_halted(evidence, cpu));
+	assert_true(why_is_awake(evidence, cpu));
+	assert_true(why_may_run_masked(evidence, cpu));
+}
+
+/* With KVM, registers do not show that a CPU has halted. The kernel's file does. */
+static void cpu_after_halt_has_halted(void **state)
+{
+	(void)state;
+	snprintf(text, sizeof(text), "cpu 0 pc=%" PRIx64 " sp=1000 " MASKED " hlt=0\n", after_wait);
+	script_info()->registers = text;
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
+	assert_true(why_has_halted(evidence, &evidence->cpu[0]));
+	assert_false(why_may_run_masked(evidence, &evidence->cpu[0]));
+}
 #endif
 #endif
 
@@ -439,6 +475,8 @@ int main(void)
 #endif
 #ifdef __x86_64__
 		TEST(cpu_that_has_not_halted_does_not_idle),
+		TEST(operand_that_looks_like_a_halt_is_none),
+		TEST(cpu_after_halt_has_halted),
 #endif
 	};
 
