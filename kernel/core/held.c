@@ -171,6 +171,19 @@ static uint32_t owner_id(uint32_t owner, uint32_t by)
 	return by == KTRACE_BY_CPU ? KTRX_HOLDER_CPU | owner : KTRX_W1_THREAD(owner) + 1;
 }
 
+/*
+ * Marks the running thread as running if it was woken while it ran. That wakeup does not end the wait for a
+ * lock that begins now. Does nothing if the CPU has already reported the switch to another thread.
+ */
+static void wakeup_forget(const volatile struct ktrx_cpu *cpu, volatile struct ktrx_holder *row)
+{
+	if (KTRACE_LIKELY(row->state != KTRX_THREAD_RUNNABLE) || row->id != cpu->thread + 1)
+		return;
+	row->cause = KTRX_CAUSE_UNKNOWN;
+	row->state_stamp = cpu->now;
+	row->state = KTRX_THREAD_RUNNING;
+}
+
 void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t by, uint32_t owner,
 			 uintptr_t pc)
 {
@@ -180,6 +193,7 @@ void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t b
 	row = holder_enter(&hook, by);
 	if (!row)
 		return;
+	wakeup_forget(hook.cpu, row);
 	if (row->wait == by &&
 	    /* the hook is called again during the same wait, which began with the first call */
 	    row->object == (uintptr_t)lock)

@@ -211,6 +211,45 @@ static void a_thread_woken_before_its_switch_is_runnable_since_the_switch(void *
 	assert_int_equal(entry_of(7)->state_stamp, ktrace_state.cpu[0].switch_stamp);
 }
 
+/*
+ * A timer that fires late wakes the thread while it runs. After that, the thread waits for a lock, and reports
+ * its sleep only by the state of the switch.
+ */
+static void a_wakeup_before_a_wait_for_a_lock_does_not_end_the_wait(void **state)
+{
+	uint64_t waits;
+
+	(void)state;
+	ktrace_thread_switch(3, 7);
+	ktrace_thread_wake(7);
+	fake.clock += 1000;
+	ktrace_lock_wait_at(MUTEX, "inode", KTRACE_BY_THREAD, 4, 0x99);
+	waits = entry_of(7)->wait_stamp;
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_RUNNING);
+	assert_true(entry_of(7)->state_stamp <= waits);
+	assert_int_equal(entry_of(7)->cause, KTRX_CAUSE_UNKNOWN);
+	fake.clock += 1000;
+	ktrace_switch(7, 3, 1);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_WAITING);
+	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_LOCK);
+	assert_int_equal(entry_of(7)->wait_stamp, waits);
+	assert_int_equal(entry_of(7)->owner, 5);
+}
+
+/* The thread is woken after its wait for the lock began, and before it leaves the CPU. */
+static void a_wakeup_during_a_wait_for_a_lock_makes_the_thread_runnable(void **state)
+{
+	(void)state;
+	ktrace_thread_switch(3, 7);
+	ktrace_lock_wait_at(MUTEX, "inode", KTRACE_BY_THREAD, 4, 0x99);
+	ktrace_thread_wake(7);
+	fake.clock += 1000;
+	ktrace_switch(7, 3, 1);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_RUNNABLE);
+	assert_int_equal(entry_of(7)->cause, KTRX_CAUSE_WAKE);
+	assert_true(entry_of(7)->state_stamp > entry_of(7)->wait_stamp);
+}
+
 /* State 4 of a switch: the thread has ended. Its end may be reported later, or not at all. */
 static void a_thread_that_leaves_as_ended_is_not_runnable(void **state)
 {
@@ -218,10 +257,16 @@ static void a_thread_that_leaves_as_ended_is_not_runnable(void **state)
 	ktrace_thread_switch(3, 7);
 	ktrace_switch(7, 3, 4);
 	assert_int_equal(entry_of(7)->state, KTRX_THREAD_UNKNOWN);
+	assert_int_equal(entry_of(7)->state_stamp, ktrace_state.cpu[0].switch_stamp);
 	ktrace_thread_switch(3, 7);
 	ktrace_thread_wake(7); /* it runs: the wakeup has no effect in the kernel */
 	ktrace_switch(7, 3, 4);
 	assert_int_equal(entry_of(7)->state, KTRX_THREAD_UNKNOWN);
+	/* the entry that a new thread gets does not look like that of a thread that has ended */
+	ktrace_thread_exit(7);
+	ktrace_thread_stack(7, (void *)0x1000, (void *)0x2000);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_UNKNOWN);
+	assert_int_equal(entry_of(7)->state_stamp, 0);
 }
 
 static void a_wakeup_by_an_interrupt_has_no_waker(void **state)
@@ -431,6 +476,8 @@ int main(void)
 		cmocka_unit_test_setup(a_clock_that_is_late_makes_no_long_wait, boot),
 		cmocka_unit_test_setup(a_thread_woken_before_its_switch_stays_running, boot),
 		cmocka_unit_test_setup(a_thread_woken_before_its_switch_is_runnable_since_the_switch, boot),
+		cmocka_unit_test_setup(a_wakeup_before_a_wait_for_a_lock_does_not_end_the_wait, boot),
+		cmocka_unit_test_setup(a_wakeup_during_a_wait_for_a_lock_makes_the_thread_runnable, boot),
 		cmocka_unit_test_setup(a_thread_that_leaves_as_ended_is_not_runnable, boot),
 		cmocka_unit_test_setup(a_wakeup_by_an_interrupt_has_no_waker, boot),
 		cmocka_unit_test_setup(a_wakeup_by_a_handler_has_no_waker, boot),
