@@ -38,6 +38,8 @@ struct context {
 	const struct why_graph *graph;
 	struct why_findings *findings;
 	uint32_t found;
+	bool doubtful; /* true while cycles with doubtful edges are sought, false for all other cycles */
+	bool *stuck;   /* for each node: true if it is part of a cycle that was found */
 };
 
 /*
@@ -94,11 +96,13 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 					 edge->object, edge->since, edge->pc, waits, sizeof(waits)));
 	finding_refer(&finding->base, edge->since, why_node_id(context->graph, evidence, edge->from),
 		      edge->object);
-	finding_evidence(&finding->base, "  held by %s%s%s%s", say_owner(context, edge, to, sizeof(to)),
-			 why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
-			 why_say_called(evidence, ", taken at ", edge->held_pc, at, sizeof(at)),
-			 was_taken_before_switch(context, edge) ? ", not released by the thread that took it"
-								: "");
+	finding_evidence(
+		&finding->base,
+		edge->doubt == WHY_DOUBT_NAMED ? "  last known owner: %s%s%s%s" : "  held by %s%s%s%s",
+		say_owner(context, edge, to, sizeof(to)),
+		why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
+		why_say_called(evidence, ", taken at ", edge->held_pc, at, sizeof(at)),
+		was_taken_before_switch(context, edge) ? ", not released by the thread that took it" : "");
 	finding_refer(&finding->base, edge->held_since, why_node_id(context->graph, evidence, edge->to),
 		      edge->object);
 }
@@ -181,6 +185,9 @@ struct cycle {
 	bool tries;    /* one of the parties does not wait for a lock, but tries to take it again and again */
 	bool turns;    /* true if one of the waits is for a CPU whose thread cannot be preempted */
 	bool locks;    /* each wait is for the end of a thread, or for a lock that is certainly held */
+	bool doubtful; /* true if it is doubtful that one of the waits is for that thread or CPU */
+	bool named;    /* true if one of the waits has the doubt WHY_DOUBT_NAMED */
+	enum finding_certainty most; /* maximum certainty of the finding, because of such doubts */
 };
 
 /*
@@ -206,9 +213,19 @@ static bool needs_no_time(const struct why_edge *edge)
 	return false;
 }
 
+/* Returns the maximum certainty of a deadlock that contains the wait. */
+static enum finding_certainty limit_of(const struct why_edge *edge)
+{
+	return edge->doubt == WHY_DOUBT_NONE ? FINDING_CERTAIN
+	       : edge->likely		     ? FINDING_LIKELY
+					     : FINDING_POSSIBLE;
+}
+
 static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 {
-	struct cycle cycle = { .edge = edge, .count = count, .by_table = true, .locks = true };
+	struct cycle cycle = {
+		.edge = edge, .count = count, .by_table = true, .locks = true, .most = FINDING_CERTAIN
+	};
 
 	for (uint32_t n = 0; n < count; n++) {
 		cycle.by_table = cycle.by_table && edge[n]->by_table;
@@ -218,6 +235,10 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 		cycle.tries = cycle.tries || edge[n]->kind == WHY_EDGE_TRY;
 		cycle.turns = cycle.turns || edge[n]->kind == WHY_EDGE_TURN;
 		cycle.locks = cycle.locks && needs_no_time(edge[n]);
+		cycle.doubtful = cycle.doubtful || why_edge_is_doubtful(edge[n]);
+		cycle.named = cycle.named || edge[n]->doubt == WHY_DOUBT_NAMED;
+		if (limit_of(edge[n]) < cycle.most)
+			cycle.most = limit_of(edge[n]);
 		if (edge[n]->kind == WHY_EDGE_RUNS)
 			continue;
 		if (cycle.waits < 2)
@@ -282,9 +303,10 @@ static bool is_only_named(const struct why_evidence *evidence, const struct cycl
 
 static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct cycle *cycle)
 {
-	if (is_young(evidence, cycle))
+	if (is_young(evidence, cycle) || cycle->most == FINDING_POSSIBLE)
 		return FINDING_POSSIBLE;
-	return cycle->by_table && !cycle->nested && !cycle->timed && !is_only_named(evidence, cycle)
+	return cycle->most == FINDING_CERTAIN && cycle->by_table && !cycle->nested && !cycle->timed &&
+			       !is_only_named(evidence, cycle)
 		       ? FINDING_CERTAIN
 		       : FINDING_LIKELY;
 }
@@ -396,7 +418,7 @@ static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 	for (uint32_t n = 0; n < graph->edges; n++) {
 		const struct why_edge *edge = &graph->edge[n];
 
-		if (!stuck[edge->to] || stuck[edge->from])
+		if (!stuck[edge->to] || stuck[edge->from] || why_edge_is_doubtful(edge))
 			continue;
 		stuck[edge->from] = edge->kind == WHY_EDGE_RUNS ? SAME_PARTY : WAITS_FOR_CYCLE;
 		marked++;
@@ -458,6 +480,38 @@ static bool has_outer_wait(const struct context *context, const struct cycle *cy
 	return false;
 }
 
+static void say_advice(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
+{
+	if (has_outer_wait(context, cycle))
+		finding_say(finding->base.advice, "where a thread goes to sleep for a lock, call "
+						  "ktrace_block() with this lock and KTRX_WAIT_LOCK");
+	else if (!cycle->by_table && !why_finding_state(finding, context->evidence))
+		finding_say(finding->base.advice,
+			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
+	else if (cycle->named)
+		finding_say(finding->base.advice,
+			    "call ktrace_lock_acquire() and ktrace_lock_release() for these locks, too; "
+			    "a semaphore has no owner: pass KTRACE_NOBODY to ktrace_lock_wait()");
+	else if (finding->base.certain == FINDING_POSSIBLE && !cycle->doubtful)
+		finding_say(finding->base.advice,
+			    "take another trace later, because this state may have lasted only for a moment");
+}
+
+/*
+ * Returns whether the cycle is a deadlock that is to be reported now. A cycle with doubtful edges is reported
+ * only if none of its parties is part of a cycle without them.
+ */
+static bool counts(const struct context *context, const struct cycle *cycle)
+{
+	if (cycle->waits == 0 || cycle->tries || is_usual(context->evidence, cycle) ||
+	    cycle->doubtful != context->doubtful)
+		return false;
+	for (uint32_t n = 0; n < cycle->count; n++)
+		if (cycle->doubtful && context->stuck[cycle->edge[n]->from])
+			return false;
+	return true;
+}
+
 static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t count)
 {
 	struct context *context = data;
@@ -465,7 +519,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	struct why_finding *finding;
 	int error;
 
-	if (cycle.waits == 0 || cycle.tries || is_usual(context->evidence, &cycle))
+	if (!counts(context, &cycle))
 		return WHY_CYCLE_LEFT;
 	if (context->found++ == MOST)
 		return WHY_CYCLE_ENOUGH;
@@ -476,7 +530,9 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	say_head(context, finding, &cycle);
 	for (uint32_t n = 0; n < count; n++) {
 		say_edge(context, finding, edge[n]);
+		why_finding_doubt(finding, context->evidence, context->graph, edge[n]);
 		say_timeout(context->evidence, finding, edge[n]);
+		context->stuck[edge[n]->from] = true;
 	}
 	if (is_only_named(context->evidence, &cycle))
 		finding_evidence(
@@ -486,15 +542,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 			"an earlier owner with the same number may have ended");
 	add_actors(context, finding, &cycle);
 	finding->base.partial = !cycle.by_table && is_lossy(context->evidence);
-	if (has_outer_wait(context, &cycle))
-		finding_say(finding->base.advice, "where a thread goes to sleep for a lock, call "
-						  "ktrace_block() with this lock and KTRX_WAIT_LOCK");
-	else if (!cycle.by_table && !why_finding_state(finding, context->evidence))
-		finding_say(finding->base.advice,
-			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
-	else if (finding->base.certain == FINDING_POSSIBLE)
-		finding_say(finding->base.advice,
-			    "take another trace later, because this state may have lasted only for a moment");
+	say_advice(context, finding, &cycle);
 	error = say_waiters(context, finding, &cycle);
 	return error ? error : WHY_CYCLE_TAKEN;
 }
@@ -506,8 +554,15 @@ int why_detect_deadlock(const struct why_evidence *evidence, struct why_findings
 	int error = why_graph_build(&graph, evidence);
 
 	context.graph = graph;
+	context.stuck = graph ? calloc((size_t)graph->nodes + 1, sizeof(*context.stuck)) : NULL;
+	if (!error && !context.stuck)
+		error = KTREAD_E_MEMORY;
 	if (!error)
 		error = why_graph_cycles(graph, found_cycle, &context);
+	context.doubtful = true;
+	if (!error)
+		error = why_graph_cycles(graph, found_cycle, &context);
+	free(context.stuck);
 	why_graph_free(graph);
 	return error;
 }

@@ -159,6 +159,8 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 
 	for (uint32_t n = 0; n < count; n++) {
 		tries += edge[n]->kind == WHY_EDGE_TRY;
+		if (why_edge_is_doubtful(edge[n]))
+			return WHY_CYCLE_LEFT;
 		if (edge[n]->kind == WHY_EDGE_RUNS)
 			continue;
 		if (parties < 2)

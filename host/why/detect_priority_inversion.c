@@ -40,9 +40,10 @@ static uint64_t since(const struct why_evidence *evidence, uint64_t stamp)
 /* Returns the wait of a thread or CPU for a lock that a thread or CPU holds; NULL if there is none. */
 static const struct why_edge *lock_wait_of(const struct why_graph *graph, uint32_t node)
 {
-	const struct why_edge *edge = &graph->edge[graph->first[node]];
-
-	return graph->first[node] == graph->first[node + 1] || !why_edge_is_lock(edge) ? NULL : edge;
+	for (uint32_t n = graph->first[node]; n < graph->first[node + 1]; n++)
+		if (why_edge_is_lock(&graph->edge[n]) && graph->edge[n].doubt == WHY_DOUBT_NONE)
+			return &graph->edge[n];
+	return NULL;
 }
 
 /*
@@ -210,7 +211,7 @@ int why_detect_priority_inversion(const struct why_evidence *evidence, struct wh
 	for (uint32_t n = 0; !error && n < graph->edges; n++) {
 		struct inversion found = { .wait = &graph->edge[n] };
 
-		if (!why_edge_is_lock(found.wait))
+		if (!why_edge_is_lock(found.wait) || found.wait->doubt != WHY_DOUBT_NONE)
 			continue;
 		found.urgent = thread_at(graph, evidence, found.wait->from);
 		find_holder(graph, evidence, &found);

@@ -9,6 +9,11 @@
 #include "why/pulse.h"
 #include "why/tries.h"
 
+/* time in ms: the timestamp of a wakeup in the kernel's table may be too early by this time */
+#define STALE_MS 100u
+/* the pages below this address belong to no program; a number below it is not an address */
+#define PROGRAM_LEAST 0x10000u
+
 /* A held lock, and the node of the thread or CPU that holds it. */
 struct held {
 	uint64_t object, stamp, pc;
@@ -26,7 +31,7 @@ struct builder {
 	 * `by_threads`: true if the row of at least one thread names a held lock
 	 */
 	bool by_cpus, by_threads;
-	bool rows_lack; /* rows of threads lack some locks: see lacks_a_lock() */
+	bool low_locks; /* true if the row of a thread names a lock in the lower half of the address space */
 	uint32_t room;	/* number of edges for which memory is allocated */
 	int error;
 };
@@ -66,17 +71,20 @@ uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *e
 
 static void add_held(struct builder *builder, const struct ktrx_holder *holder, uint32_t node)
 {
-	if (holder->held_count && node < builder->graph->cpus)
-		builder->by_cpus = true;
-	else if (holder->held_count)
-		builder->by_threads = true;
-	for (uint32_t n = 0; n < KTRX_HELD; n++)
-		if (holder->held[n].object)
-			builder->held[builder->helds++] = (struct held){ .object = holder->held[n].object,
-									 .stamp = holder->held[n].stamp,
-									 .pc = holder->held[n].pc,
-									 .node = node,
-									 .by_table = true };
+	const bool by_cpu = node < builder->graph->cpus;
+
+	builder->by_cpus |= by_cpu && holder->held_count;
+	builder->by_threads |= !by_cpu && holder->held_count;
+	for (uint32_t n = 0; n < KTRX_HELD; n++) {
+		if (!holder->held[n].object)
+			continue;
+		builder->low_locks |= !by_cpu && !(holder->held[n].object >> 63);
+		builder->held[builder->helds++] = (struct held){ .object = holder->held[n].object,
+								 .stamp = holder->held[n].stamp,
+								 .pc = holder->held[n].pc,
+								 .node = node,
+								 .by_table = true };
+	}
 }
 
 static int by_object(const void *a, const void *b)
@@ -162,38 +170,6 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 	return evidence->thread[node - cpus].has_holder ? &evidence->thread[node - cpus].holder : NULL;
 }
 
-static bool names_lock(const struct ktrx_holder *row, uint64_t lock)
-{
-	for (uint32_t n = 0; n < KTRX_HELD; n++)
-		if (row->held[n].object == lock)
-			return true;
-	return row->held_count > KTRX_HELD;
-}
-
-/*
- * Returns whether the row of a thread lacks a lock that the thread must hold: the thread has slept since
- * before another thread began to wait for the lock, and was named as its owner. Some kernels report waits for
- * the locks of programs, but not that these locks are taken.
- */
-static bool lacks_a_lock(const struct builder *builder)
-{
-	const struct why_evidence *evidence = builder->evidence;
-
-	for (uint32_t n = 0; n < evidence->threads; n++) {
-		const struct ktrx_holder *waits = &evidence->thread[n].holder, *owner;
-
-		if (!evidence->thread[n].has_holder || waits->wait != KTRX_WAIT_LOCK ||
-		    waits->owner & KTRX_HOLDER_CPU)
-			continue;
-		owner = row_of_id(builder, waits->owner);
-		if (owner && owner->state == KTRX_THREAD_WAITING && owner->state_stamp &&
-		    owner->state_stamp < waits->wait_stamp && !names_lock(owner, waits->object) &&
-		    !find_held(builder, waits->object))
-			return true;
-	}
-	return false;
-}
-
 /* Returns whether an event shows that the lock was taken. A lock without a name has no object. */
 static bool was_taken(const struct why_evidence *evidence, uint64_t lock)
 {
@@ -206,43 +182,64 @@ static bool was_taken(const struct why_evidence *evidence, uint64_t lock)
 }
 
 /*
- * Returns whether the owner's row would contain the lock if the owner held it. This is true if some rows of
- * the owner's table (CPUs or threads) contain held locks, unless other locks are known to be missing there.
- * It is also true if the owner itself waits for the lock, and an event shows that the lock was taken: the
- * kernel may have named a thread that got an old owner's memory.
+ * Returns whether the owner's row contains all locks that the owner holds, as far as the kernel reports that
+ * they are taken.
  */
-static bool tables_show(const struct builder *builder, uint32_t owner, const struct ktrx_holder *row,
-			uint64_t lock)
+static bool is_complete(const struct builder *builder, uint32_t owner, const struct ktrx_holder *row)
 {
-	const bool shown = !builder->rows_lack || was_taken(builder->evidence, lock);
+	/* true if the thread may have got its row late, so that it may hold locks that are not in the row */
+	const bool came_late = builder->evidence->refused && !(owner & KTRX_HOLDER_CPU) && row && !row->whole;
 
-	return (owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads && shown) ||
-	       (row && row->wait == KTRX_WAIT_LOCK && row->object == lock &&
-		was_taken(builder->evidence, lock));
+	return row && row->held_count <= KTRX_HELD && !came_late;
 }
 
 /*
- * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner does not hold the
- * lock now. The owner does not hold the lock if tables_show() is true, the owner's row has room for all locks
- * that the owner holds, and this lock is not among them.
+ * Returns whether the lock is in the memory of a program. The result is false if the kernel itself may use
+ * such an address.
  */
-static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint64_t lock)
+static bool is_of_program(const struct builder *builder, uint64_t lock)
+{
+	return builder->evidence->high && builder->evidence->users && !builder->low_locks &&
+	       lock >= PROGRAM_LEAST && why_side_of(builder->evidence, lock) == WHY_SIDE_USER;
+}
+
+/*
+ * Adds an edge to the owner that the kernel named when the wait began, unless that owner does not hold the
+ * lock now. Used if neither tables nor events show a holder.
+ *
+ * If some rows of the owner's table (CPUs or threads) contain held locks, and the owner's row is complete, the
+ * owner holds this lock only if the kernel does not report that locks of this kind are taken. An event that
+ * shows that the lock was taken excludes this. Otherwise it is doubtful: the owner may have released the lock,
+ * or the kernel may name the thread that last took a semaphore.
+ *
+ * If the owner waits for the lock itself, and an event shows that the lock was taken, the kernel may have
+ * named a thread that got an old owner's memory.
+ */
+static void wait_for_named(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
 	const struct ktrx_holder *row = row_of_id(builder, owner);
+	const bool complete = is_complete(builder, owner, row), by_cpu = owner & KTRX_HOLDER_CPU,
+		   taken = was_taken(builder->evidence, edge.object);
 
-	/* true if the thread may have got its row late, so that it may hold locks that are not in the row */
-	const bool row_came_late =
-		builder->evidence->refused && !(owner & KTRX_HOLDER_CPU) && row && !row->whole;
-
-	return tables_show(builder, owner, row, lock) && row && row->held_count <= KTRX_HELD && !row_came_late
-		       ? 0
-		       : owner;
+	edge.to = node_of_id(builder, owner);
+	edge.by_table = edge.by_table && !builder->evidence->refused;
+	if (complete && taken && row->wait == KTRX_WAIT_LOCK && row->object == edge.object)
+		return;
+	if (complete && (by_cpu ? builder->by_cpus : builder->by_threads)) {
+		edge.likely = is_of_program(builder, edge.object);
+		if (by_cpu || taken || (edge.to == edge.from && !edge.likely))
+			return;
+		edge.doubt = edge.likely ? WHY_DOUBT_PROGRAM : WHY_DOUBT_NAMED;
+	}
+	add_edge(builder, edge);
 }
 
 static void wait_for_held(struct builder *builder, struct why_edge edge, const struct held *held)
 {
 	edge.to = held->node;
 	edge.by_table = edge.by_table && held->by_table;
+	if (edge.doubt != WHY_DOUBT_SHARED || held->node != edge.from)
+		edge.doubt = WHY_DOUBT_NONE;
 	edge.held = true;
 	edge.held_since = held->stamp;
 	edge.held_pc = held->pc;
@@ -250,40 +247,57 @@ static void wait_for_held(struct builder *builder, struct why_edge edge, const s
 }
 
 /*
- * Adds an edge to each other holder of a lock that the waiter itself holds. A reader that wants to become the
- * writer waits for all other readers. Returns whether there is another holder.
+ * Returns whether the lock has a holder that is this node (`same` is true), or a holder that is another node
+ * (`same` is false). `first` is the newest holder of the lock.
  */
-static bool wait_for_others(struct builder *builder, struct why_edge edge, const struct held *first)
+static bool has_holder(const struct builder *builder, const struct held *first, uint32_t node, bool same)
 {
 	const struct held *end = builder->held + builder->helds;
-	bool others = false;
 
-	for (const struct held *held = first; held < end && held->object == edge.object; held++)
-		if (held->node != edge.from) {
-			wait_for_held(builder, edge, held);
-			others = true;
-		}
-	return others;
+	for (const struct held *held = first; held < end && held->object == first->object; held++)
+		if ((held->node == node) == same)
+			return true;
+	return false;
 }
 
 /*
- * Adds an edge from a waiter to the holder of a lock. If neither tables nor events show the holder, adds an
- * edge to the owner that the kernel named when the wait began.
+ * Adds edges from a waiter that holds the lock itself, like other threads or CPUs. The lock may be one of
+ * readers and writers. If a reader can become the writer, it waits for all other readers. In most kernels, it
+ * waits for itself.
+ *
+ * If the kernel named a CPU itself as the owner of the spinlock, the rows of other CPUs are out of date.
  */
+static void wait_for_all(struct builder *builder, struct why_edge edge, const struct held *first,
+			 uint32_t owner)
+{
+	const bool itself = owner && node_of_id(builder, owner) == edge.from,
+		   alone = itself && edge.from < builder->graph->cpus;
+	const struct held *end = builder->held + builder->helds;
+
+	edge.doubt = alone ? WHY_DOUBT_NONE : WHY_DOUBT_SHARED;
+	edge.likely = itself || (edge.kind == WHY_EDGE_SPIN && first->node == edge.from);
+	for (const struct held *held = first; held < end && held->object == edge.object; held++)
+		if (held->node == edge.from || !alone)
+			wait_for_held(builder, edge, held);
+}
+
+/* Adds an edge from a waiter to the holder of a lock. `owner`: the owner when the wait began; 0: unknown. */
 static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
 	const struct held *held = find_held(builder, edge.object);
 
-	if (held && held->node == edge.from && wait_for_others(builder, edge, held))
-		return;
-	if (held) {
+	if (!held)
+		wait_for_named(builder, edge, owner);
+	else if (has_holder(builder, held, edge.from, true) && has_holder(builder, held, edge.from, false))
+		wait_for_all(builder, edge, held, owner);
+	else
 		wait_for_held(builder, edge, held);
-		return;
-	}
-	edge.to = node_of_id(builder, owner_still(builder, owner, edge.object));
-	edge.by_table =
-		edge.by_table && !builder->evidence->refused && !(builder->rows_lack && builder->by_threads);
-	add_edge(builder, edge);
+}
+
+/* Returns whether the thread was woken while it waited for a lock or earlier, and has not run since. */
+static bool is_awake(const struct ktrx_holder *holder)
+{
+	return holder->state == KTRX_THREAD_RUNNABLE && holder->cause == KTRX_CAUSE_WAKE;
 }
 
 /*
@@ -292,8 +306,17 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
  */
 static bool was_woken(const struct ktrx_holder *holder)
 {
-	return holder->state == KTRX_THREAD_RUNNABLE && holder->cause == KTRX_CAUSE_WAKE &&
-	       holder->state_stamp >= holder->wait_stamp;
+	return is_awake(holder) && holder->state_stamp >= holder->wait_stamp;
+}
+
+/*
+ * Returns whether the thread was woken at about the time when its wait for a lock began. The timestamp of the
+ * wakeup may be that of the last tick before it.
+ */
+static bool may_be_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder)
+{
+	return is_awake(holder) && holder->state_stamp < holder->wait_stamp &&
+	       holder->wait_stamp - holder->state_stamp <= why_ms(evidence, STALE_MS);
 }
 
 /*
@@ -318,6 +341,8 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 				    ? WHY_EDGE_SPIN
 			    : holder->state == KTRX_THREAD_RUNNABLE ? WHY_EDGE_POLL
 								    : WHY_EDGE_LOCK;
+		if (may_be_woken(builder->evidence, holder))
+			edge.doubt = WHY_DOUBT_WOKEN;
 		wait_for_lock(builder, edge, was_woken(holder) ? 0 : holder->owner);
 		return;
 	case KTRX_WAIT_THREAD:
@@ -517,7 +542,6 @@ int why_graph_build(struct why_graph **result, const struct why_evidence *eviden
 	graph->cpus = evidence->cpus;
 	graph->nodes = evidence->cpus + evidence->threads;
 	builder.error = gather_held(&builder);
-	builder.rows_lack = lacks_a_lock(&builder);
 	for (uint32_t n = 0; n < evidence->cpus && !builder.error; n++)
 		add_cpu(&builder, &evidence->cpu[n]);
 	for (uint32_t n = 0; n < evidence->threads && !builder.error; n++)

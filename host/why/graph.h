@@ -36,9 +36,34 @@ enum why_edge_kind {
 	WHY_EDGE_TURN, /* thread `from` is runnable on CPU `to`, whose running thread cannot be preempted */
 };
 
+/* Reasons why `from` may not wait for `to`. */
+enum why_edge_doubt {
+	WHY_DOUBT_NONE,
+	/*
+	 * `from` is `to`, and another thread or CPU holds the lock, too. If a reader of the lock can become
+	 * its writer, `from` waits only for the other readers.
+	 */
+	WHY_DOUBT_SHARED,
+	/*
+	 * the kernel named `to` as the owner when the wait began, but the row of `to` does not contain the
+	 * lock, although rows of threads contain other locks
+	 */
+	WHY_DOUBT_NAMED,
+	/*
+	 * the same for a lock that is in the memory of a program: kernels do not report that such locks are
+	 * taken
+	 */
+	WHY_DOUBT_PROGRAM,
+	/* `from` was woken at about the time when the wait began; this may have ended the wait */
+	WHY_DOUBT_WOKEN,
+};
+
 struct why_edge {
 	uint32_t from, to;
 	enum why_edge_kind kind;
+	enum why_edge_doubt doubt;
+	/* used if there is a doubt: true if `from` probably waits for `to`; false if this is only possible */
+	bool likely;
 	bool by_table; /* true if the edge is from the kernel's tables, not concluded from events */
 	bool ends;     /* the wait has a timeout that may soon end it, so it is not part of a deadlock */
 	/* the thread sleeps between two attempts to take the lock, and has been woken since the wait began */
@@ -79,6 +104,20 @@ void why_graph_free(struct why_graph *graph);
 
 /* Returns whether the edge is for a wait for a lock, or for attempts to take a lock. */
 bool why_edge_is_lock(const struct why_edge *edge);
+
+/*
+ * Returns whether it is doubtful that `from` waits for `to`. Such an edge is used only to find a possible
+ * deadlock.
+ */
+static inline bool why_edge_is_doubtful(const struct why_edge *edge)
+{
+	return edge->doubt != WHY_DOUBT_NONE && edge->doubt != WHY_DOUBT_PROGRAM;
+}
+
+struct why_finding;
+/* If there is a doubt about the wait, adds a line to the finding that states it. */
+void why_finding_doubt(struct why_finding *finding, const struct why_evidence *evidence,
+		       const struct why_graph *graph, const struct why_edge *edge);
 
 /* Returns the id of the node's thread or CPU (see struct ktrx_holder). */
 uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *evidence, uint32_t node);

@@ -93,7 +93,7 @@ static void add_edge(const struct why_evidence *evidence, const struct why_graph
 	struct why_untimed *to = untimed_of_node(graph, list, edge->to);
 	const uint64_t ticks = edge->since ? why_age(evidence, edge->since) : 0;
 
-	if (!why_edge_is_lock(edge))
+	if (!why_edge_is_lock(edge) || why_edge_is_doubtful(edge))
 		return;
 	if (from && edge->kind != WHY_EDGE_TRY) {
 		from->owner = why_node_id(graph, evidence, edge->to);
