@@ -70,7 +70,8 @@ struct orphans {
 	uint32_t waiters;
 	struct orphan *lock; /* all locks that have waiters, sorted by the locks' addresses */
 	uint32_t locks;
-	bool full; /* true if some thread holds more locks than its row in the kernel's table can name */
+	bool full;  /* true if some thread holds more locks than its row in the kernel's table can name */
+	bool named; /* true if the row of some thread names a held lock */
 };
 
 /* ---- Threads and CPUs that wait for locks -------------------------------------------------------- */
@@ -194,6 +195,7 @@ static void find_holders(const struct why_evidence *evidence, struct orphans *al
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (evidence->thread[n].has_holder) {
 			all->full |= evidence->thread[n].holder.held_count > KTRX_HELD;
+			all->named |= evidence->thread[n].holder.held_count > 0;
 			note_holder(all, &evidence->thread[n].holder);
 		}
 	for (uint32_t n = 0; n < evidence->holds; n++) {
@@ -253,6 +255,13 @@ static bool is_kept(const struct orphan *lock)
 	return lock->holder && lock->holder == lock->owner;
 }
 
+/* Returns whether the thread's row in the kernel's table shows that the thread has ended (spec/ktrx.md). */
+static bool row_has_ended(const struct why_thread *thread)
+{
+	return thread && thread->has_holder && thread->holder.state == KTRX_THREAD_UNKNOWN &&
+	       thread->holder.state_stamp;
+}
+
 static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
@@ -273,7 +282,8 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 	 * A row of the kernel's table that exists after the thread's end may belong to a new thread with the
 	 * same id.
 	 */
-	return !owner->has_holder || (is_kept(lock) && why_is_whole_since(evidence, lock->ended));
+	return !owner->has_holder || row_has_ended(owner) ||
+	       (is_kept(lock) && why_is_whole_since(evidence, lock->ended));
 }
 
 /*
@@ -302,21 +312,44 @@ static bool named_after_end(const struct why_evidence *evidence, const struct or
 	       since - lock->ended >= why_ms(evidence, APART_MS) + evidence->doubt;
 }
 
-static bool judge(const struct why_evidence *evidence, struct orphan *lock, bool full)
+/*
+ * Returns whether the row of the lock's only holder in the kernel's table shows that this thread has ended.
+ * Then it is the owner, even if no wait names it.
+ */
+static bool holder_has_ended(const struct why_evidence *evidence, const struct orphan *lock)
+{
+	return lock->holder && !(lock->holder & KTRX_HOLDER_CPU) &&
+	       row_has_ended(why_thread_find(evidence, lock->holder - 1));
+}
+
+/*
+ * Returns the certainty if neither the tables nor events show that the owner still holds the lock. If the row
+ * of the owner exists, it would contain the lock like the locks in other rows, unless the kernel does not
+ * report that this lock is taken.
+ */
+static enum finding_certainty certainty_of_named(const struct why_evidence *evidence,
+						 const struct orphans *all, const struct orphan *lock)
+{
+	if (all->named && row_has_ended(why_thread_find(evidence, lock->owner - 1)))
+		return FINDING_POSSIBLE;
+	return named_after_end(evidence, lock) ? FINDING_LIKELY : FINDING_POSSIBLE;
+}
+
+static bool judge(const struct why_evidence *evidence, const struct orphans *all, struct orphan *lock)
 {
 	const uint64_t least = why_ms(evidence, LASTS_MS);
 
-	lock->owner = last_owner(lock);
+	lock->owner = !lock->hold && holder_has_ended(evidence, lock) ? lock->holder : last_owner(lock);
 	if (!lock->owner || (lock->holder && !is_kept(lock)) || !has_ended(evidence, lock) ||
 	    why_age(evidence, lock->waiter->since) < least || why_age(evidence, lock->ended) < least)
 		return false;
 	if (lock->ended && (lock->hold || is_kept(lock)))
 		lock->certain =
 			lock->waiter->by_table || lock->waiter->tries ? FINDING_CERTAIN : FINDING_LIKELY;
-	else if (full || has_all_lock_events(evidence, lock))
+	else if (all->full || has_all_lock_events(evidence, lock))
 		return false;
 	else
-		lock->certain = named_after_end(evidence, lock) ? FINDING_LIKELY : FINDING_POSSIBLE;
+		lock->certain = certainty_of_named(evidence, all, lock);
 	return true;
 }
 
@@ -465,7 +498,7 @@ int why_detect_dead_owner(const struct why_evidence *evidence, struct why_findin
 		find_waiters(evidence, &all);
 		find_holders(evidence, &all);
 		for (uint32_t n = 0; n < all.locks; n++)
-			all.lock[n].is_orphan = judge(evidence, &all.lock[n], all.full);
+			all.lock[n].is_orphan = judge(evidence, &all, &all.lock[n]);
 		error = found_all(evidence, findings, &all);
 	}
 	free(all.waiter);

@@ -96,13 +96,15 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 					 edge->object, edge->since, edge->pc, waits, sizeof(waits)));
 	finding_refer(&finding->base, edge->since, why_node_id(context->graph, evidence, edge->from),
 		      edge->object);
-	finding_evidence(
-		&finding->base,
-		edge->doubt == WHY_DOUBT_NAMED ? "  last known owner: %s%s%s%s" : "  held by %s%s%s%s",
-		say_owner(context, edge, to, sizeof(to)),
-		why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
-		why_say_called(evidence, ", taken at ", edge->held_pc, at, sizeof(at)),
-		was_taken_before_switch(context, edge) ? ", not released by the thread that took it" : "");
+	finding_evidence(&finding->base,
+			 edge->doubt == WHY_DOUBT_NAMED || edge->doubt == WHY_DOUBT_RELEASED
+				 ? "  last known owner: %s%s%s%s"
+				 : "  held by %s%s%s%s",
+			 say_owner(context, edge, to, sizeof(to)),
+			 why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
+			 why_say_called(evidence, ", taken at ", edge->held_pc, at, sizeof(at)),
+			 was_taken_before_switch(context, edge) ? ", not released by the thread that took it"
+								: "");
 	finding_refer(&finding->base, edge->held_since, why_node_id(context->graph, evidence, edge->to),
 		      edge->object);
 }
@@ -187,6 +189,7 @@ struct cycle {
 	bool locks;    /* each wait is for the end of a thread, or for a lock that is certainly held */
 	bool doubtful; /* true if it is doubtful that one of the waits is for that thread or CPU */
 	bool named;    /* true if one of the waits has the doubt WHY_DOUBT_NAMED */
+	bool released; /* true if one of the waits has the doubt WHY_DOUBT_RELEASED */
 	enum finding_certainty most; /* maximum certainty of the finding, because of such doubts */
 };
 
@@ -237,6 +240,7 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 		cycle.locks = cycle.locks && needs_no_time(edge[n]);
 		cycle.doubtful = cycle.doubtful || why_edge_is_doubtful(edge[n]);
 		cycle.named = cycle.named || edge[n]->doubt == WHY_DOUBT_NAMED;
+		cycle.released = cycle.released || edge[n]->doubt == WHY_DOUBT_RELEASED;
 		if (limit_of(edge[n]) < cycle.most)
 			cycle.most = limit_of(edge[n]);
 		if (edge[n]->kind == WHY_EDGE_RUNS)
@@ -499,12 +503,14 @@ static void say_advice(const struct context *context, struct why_finding *findin
 
 /*
  * Returns whether the cycle is a deadlock that is to be reported now. A cycle with doubtful edges is reported
- * only if none of its parties is part of a cycle without them.
+ * only if none of its parties is part of a cycle without them. If the owner of a lock has run since the wait
+ * began, it has probably released the lock, unless another owner in the cycle shows that the kernel does not
+ * report all locks.
  */
 static bool counts(const struct context *context, const struct cycle *cycle)
 {
 	if (cycle->waits == 0 || cycle->tries || is_usual(context->evidence, cycle) ||
-	    cycle->doubtful != context->doubtful)
+	    cycle->doubtful != context->doubtful || (cycle->released && !cycle->named))
 		return false;
 	for (uint32_t n = 0; n < cycle->count; n++)
 		if (cycle->doubtful && context->stuck[cycle->edge[n]->from])

@@ -28,6 +28,7 @@ void why_finding_doubt(struct why_finding *finding, const struct why_evidence *e
 				 "%s waits only for the other readers",
 				 other, from);
 		return;
+	case WHY_DOUBT_RELEASED:
 	case WHY_DOUBT_NAMED:
 		finding_evidence(
 			&finding->base,

@@ -282,6 +282,13 @@ void why_wakes_settle(struct why_evidence *evidence);
 /* Reads the kernel's state tables. Returns 0 or a negative KTREAD_E_*. */
 int why_tables(struct why_reader *reader);
 /*
+ * Sets the thread's state to "dead" if its row shows that it has ended: the state in the row is unknown, and
+ * has a timestamp. Clears the timestamp if events show that the number belongs to a new thread, or that the
+ * kernel reports wrong states in sched.switch. Then a row with an unknown state and a timestamp is always that
+ * of a thread that has ended.
+ */
+void why_end_row(const struct why_evidence *evidence, struct why_thread *thread);
+/*
  * Corrects the row of a thread from the kernel's table if timestamps in it are from before the thread was
  * created: these timestamps belong to a previous thread with the same id. If the row's state is that old, the
  * state and the locks in the row also belong to the previous thread, and are removed. The state "runnable" is

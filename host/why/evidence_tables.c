@@ -168,8 +168,10 @@ static void doubt_running(struct why_evidence *evidence)
 
 		if (evidence->thread[n].has_holder && row->state == KTRX_THREAD_RUNNING && cpu &&
 		    cpu->has_row && cpu->row.thread != evidence->thread[n].id &&
-		    cpu->row.switch_stamp > row->state_stamp)
+		    cpu->row.switch_stamp > row->state_stamp) {
 			row->state = KTRX_THREAD_UNKNOWN;
+			row->state_stamp = 0;
+		}
 	}
 }
 
@@ -408,6 +410,25 @@ static void raise(uint64_t *stamp, uint64_t least)
 		*stamp = least;
 }
 
+void why_end_row(const struct why_evidence *evidence, struct why_thread *thread)
+{
+	struct ktrx_holder *row = &thread->holder;
+	const uint64_t ended = row->state_stamp;
+
+	if (!thread->has_holder || row->state != KTRX_THREAD_UNKNOWN || ended == 0)
+		return;
+	if (thread->idle || scheduling_states_are_wrong(evidence->scheduling) || thread->created > ended ||
+	    thread->last_own_event > ended || thread->since > ended) {
+		row->state_stamp = 0;
+		return;
+	}
+	row->wait = KTRX_WAIT_NONE;
+	thread->object = thread->blocked = thread->contends = 0;
+	if (thread->state != THREADS_DEAD)
+		thread->since = ended;
+	thread->state = THREADS_DEAD;
+}
+
 void why_bound_row(const struct why_evidence *evidence, struct why_thread *thread)
 {
 	struct ktrx_holder *row = &thread->holder;
@@ -417,6 +438,7 @@ void why_bound_row(const struct why_evidence *evidence, struct why_thread *threa
 	if (row->state_stamp + why_ms(evidence, SKEW_MS) < thread->created &&
 	    row->state != KTRX_THREAD_RUNNABLE) {
 		row->state = KTRX_THREAD_UNKNOWN;
+		row->state_stamp = 0;
 		row->wait = KTRX_WAIT_NONE;
 		row->held_count = 0;
 		memset(row->held, 0, sizeof(row->held));

@@ -203,6 +203,11 @@ static bool is_of_program(const struct builder *builder, uint64_t lock)
 	       lock >= PROGRAM_LEAST && why_side_of(builder->evidence, lock) == WHY_SIDE_USER;
 }
 
+static bool has_slept_since(const struct ktrx_holder *row, uint64_t stamp)
+{
+	return row->state == KTRX_THREAD_WAITING && row->state_stamp && row->state_stamp < stamp;
+}
+
 /*
  * Adds an edge to the owner that the kernel named when the wait began, unless that owner does not hold the
  * lock now. Used if neither tables nor events show a holder.
@@ -229,7 +234,9 @@ static void wait_for_named(struct builder *builder, struct why_edge edge, uint32
 		edge.likely = is_of_program(builder, edge.object);
 		if (by_cpu || taken || (edge.to == edge.from && !edge.likely))
 			return;
-		edge.doubt = edge.likely ? WHY_DOUBT_PROGRAM : WHY_DOUBT_NAMED;
+		edge.doubt = edge.likely			? WHY_DOUBT_PROGRAM
+			     : has_slept_since(row, edge.since) ? WHY_DOUBT_NAMED
+								: WHY_DOUBT_RELEASED;
 	}
 	add_edge(builder, edge);
 }

@@ -46,12 +46,17 @@ enum why_edge_doubt {
 	WHY_DOUBT_SHARED,
 	/*
 	 * the kernel named `to` as the owner when the wait began, but the row of `to` does not contain the
-	 * lock, although rows of threads contain other locks
+	 * lock, although rows of threads contain other locks; `to` may have released the lock since
+	 */
+	WHY_DOUBT_RELEASED,
+	/*
+	 * the same, but `to` has slept since before the wait began, so that it has not released the lock
+	 * since; the kernel may name a thread that does not hold the lock, or may not report that it is taken
 	 */
 	WHY_DOUBT_NAMED,
 	/*
-	 * the same for a lock that is in the memory of a program: kernels do not report that such locks are
-	 * taken
+	 * the row of `to` does not contain the lock, which is in the memory of a program: kernels do not
+	 * report that such locks are taken
 	 */
 	WHY_DOUBT_PROGRAM,
 	/* `from` was woken at about the time when the wait began; this may have ended the wait */

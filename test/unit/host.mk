@@ -74,6 +74,7 @@ UNIT_WITH_schedule_ends := host/schedule/ends.c host/plugin/a64.c host/plugin/x8
 UNIT_WITH_serve_answers := ktread_support ktread_writer ktread_sample
 UNIT_WITH_why := why_support why_property script elf_file
 UNIT_WITH_why_cpus := $(UNIT_WITH_why) why_cpus
+UNIT_WITH_why_ended_owner := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_ends := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_eoi := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_interrupts := $(UNIT_WITH_why) why_cpus

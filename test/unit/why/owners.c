@@ -232,6 +232,19 @@ static void cycle_with_one_named_owner_is_only_possible(void **state)
 	has(WHY_DEADLOCK, FINDING_POSSIBLE);
 }
 
+/*
+ * Thread 5 holds the lock for which thread 6 waits, and waits for a lock of thread 6. Thread 6 has run since
+ * then, and its row does not contain that lock.
+ */
+static void owner_that_has_run_since_has_released_the_lock(void **state)
+{
+	(void)state;
+	why_holds(five, A, 10 * MS);
+	wants(five, B, "bee", 20 * MS, 6);
+	wants(six, A, "aye", 30 * MS, 5);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
 /* Threads 5 and 6 have read-locked A. Thread 5, which was the last to do so, wants to lock it for writing. */
 static void both_read(uint32_t owner)
 {
@@ -341,6 +354,7 @@ int main(void)
 		TEST(owners_have_released_locks_whose_acquisition_is_recorded),
 		TEST(semaphore_that_was_last_taken_by_its_waiter_is_no_deadlock),
 		TEST(cycle_with_one_named_owner_is_only_possible),
+		TEST(owner_that_has_run_since_has_released_the_lock),
 		TEST(reader_that_becomes_writer_waits_for_the_other_reader),
 		TEST(owner_that_waits_for_its_own_lock_is_a_likely_deadlock),
 		TEST(reader_that_becomes_writer_waits_for_all_other_readers),
