@@ -183,7 +183,10 @@ struct starved_list {
 	uint32_t count;
 };
 
-/* Puts threads that are starved for the same reason next to each other. */
+/*
+ * Puts threads that are reported together next to each other: they are starved for the same reason, and it is
+ * equally certain that they are runnable.
+ */
 static int by_cause(const void *left, const void *right)
 {
 	const struct starved *a = left, *b = right;
@@ -194,6 +197,8 @@ static int by_cause(const void *left, const void *right)
 		return a->runs->id < b->runs->id ? -1 : 1;
 	if (a->turn.by_table != b->turn.by_table)
 		return a->turn.by_table ? -1 : 1;
+	if (a->turn.weak != b->turn.weak)
+		return a->turn.weak ? 1 : -1;
 	if (a->outranked != b->outranked)
 		return a->outranked ? -1 : 1;
 	if (a->outranks != b->outranks)
@@ -329,6 +334,12 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 				  (struct why_actor){ .id = group->one[n].turn.thread->id + 1,
 						      .ticks = why_age(evidence, group->one[n].turn.since) });
 	say_others(evidence, finding, group);
+	if (starved->weak)
+		finding_evidence(&finding->base, "%s, without a report",
+				 group->count > 1 ? "only switches away from them are recorded: they may "
+						    "have ended, or may sleep"
+						  : "only a switch away from it is recorded: it may have "
+						    "ended, or may sleep");
 	say_alive(evidence, finding, starved->cpu);
 	say_awaited_answer(evidence, finding, starved);
 	if (!starved->by_table) {

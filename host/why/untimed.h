@@ -190,7 +190,10 @@ struct why_turn {
 	bool others_ran; /* true if `cpu` has switched threads after `since` */
 	bool by_table;	 /* true if the state is from the kernel's table, not concluded from events */
 	bool proven;	 /* the thread was made runnable, and has certainly not run or ended since then */
-	/* `proven` requires that the kernel reports every sleep and every end of a thread */
+	/*
+	 * true if only missing reports show that the thread is runnable: it may have ended, or may sleep,
+	 * without a report
+	 */
 	bool weak;
 };
 

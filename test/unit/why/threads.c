@@ -69,6 +69,29 @@ static void starved_threads_with_one_cause_are_one_finding(void **state)
 	assert_int_equal(why_judge()->actor[1].id, 6 + 1);
 }
 
+/* Only missing reports show that thread 20 is runnable. It starves beside a thread that certainly does. */
+static void thread_that_may_have_ended_is_reported_apart(void **state)
+{
+	struct ktrx_holder *other;
+
+	(void)state;
+	wait_for_a_turn(500 * MS, 1995 * MS);
+	other = why_thread_row(20, "other", KTRX_THREAD_RUNNABLE, 0);
+	other->priority = 5;
+	other->state_stamp = 600 * MS;
+	other->cause = KTRX_CAUSE_SWITCH;
+	other->wakes = 3;
+	why_holds(other, 0x1000, 550 * MS);
+	other = why_thread_row(21, "sleeper", KTRX_THREAD_WAITING, 1);
+	why_waits(other, KTRX_WAIT_TIME, 0, "", 600 * MS);
+	other->deadline = 9000 * MS;
+	assert_int_equal(why_count(WHY_STARVATION), 2);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	why_says("starvation (certain): thread 5 (worker) has been runnable on CPU 0");
+	why_says("starvation (likely): thread 20 (other) has been runnable on CPU 0");
+	why_says("only a switch away from it is recorded: it may have ended, or may sleep, without a report");
+}
+
 /* The trace does not show the CPU of a thread that has not run yet, but there is only one. */
 static void new_thread_starves_on_a_single_cpu(void **state)
 {
@@ -388,6 +411,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(runnable_thread_that_never_runs_starves),
 		TEST(starved_threads_with_one_cause_are_one_finding),
+		TEST(thread_that_may_have_ended_is_reported_apart),
 		TEST(new_thread_starves_on_a_single_cpu),
 		TEST(cpu_of_a_thread_that_never_ran_is_unknown),
 		TEST(short_time_runnable_is_healthy),
