@@ -284,7 +284,7 @@ int why_tables(struct why_reader *reader);
 /*
  * Sets the thread's state to "dead" if its row shows that it has ended: the state in the row is unknown, and
  * has a timestamp. Clears the timestamp if events show that the number belongs to a new thread, or that the
- * kernel reports wrong states in sched.switch. Then a row with an unknown state and a timestamp is always that
+ * kernel reports wrong states in sched.switch. So a row with an unknown state and a timestamp is always that
  * of a thread that has ended.
  */
 void why_end_row(const struct why_evidence *evidence, struct why_thread *thread);

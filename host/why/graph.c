@@ -13,6 +13,10 @@
 #define STALE_MS 100u
 /* the pages below this address belong to no program; a number below it is not an address */
 #define PROGRAM_LEAST 0x10000u
+/*
+ * A kernel in the lower half of the address space uses physical addresses, which have at most this many bits.
+ */
+#define PHYSICAL_BITS 40
 
 /* A held lock, and the node of the thread or CPU that holds it. */
 struct held {
@@ -31,8 +35,8 @@ struct builder {
 	 * `by_threads`: true if the row of at least one thread names a held lock
 	 */
 	bool by_cpus, by_threads;
-	bool low_locks; /* true if the row of a thread names a lock in the lower half of the address space */
-	uint32_t room;	/* number of edges for which memory is allocated */
+	bool of_programs; /* true if the row of a thread names a lock for which is_far() is true */
+	uint32_t room;	  /* number of edges for which memory is allocated */
 	int error;
 };
 
@@ -69,6 +73,19 @@ uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *e
 
 /* ---- Held locks ---------------------------------------------------------------------------------- */
 
+/*
+ * Returns whether the address is not one that the kernel uses for its own memory. It may then be that of a
+ * word of a program, or contain the number of a process and such an address (doc/porting.md).
+ */
+static bool is_far(const struct why_evidence *evidence, uint64_t address)
+{
+	const uint64_t self = evidence->info->self;
+
+	if (address < PROGRAM_LEAST || address >> 63)
+		return false;
+	return evidence->high || (self && !(self >> PHYSICAL_BITS) && address >> PHYSICAL_BITS);
+}
+
 static void add_held(struct builder *builder, const struct ktrx_holder *holder, uint32_t node)
 {
 	const bool by_cpu = node < builder->graph->cpus;
@@ -78,7 +95,7 @@ static void add_held(struct builder *builder, const struct ktrx_holder *holder, 
 	for (uint32_t n = 0; n < KTRX_HELD; n++) {
 		if (!holder->held[n].object)
 			continue;
-		builder->low_locks |= !by_cpu && !(holder->held[n].object >> 63);
+		builder->of_programs |= !by_cpu && is_far(builder->evidence, holder->held[n].object);
 		builder->held[builder->helds++] = (struct held){ .object = holder->held[n].object,
 								 .stamp = holder->held[n].stamp,
 								 .pc = holder->held[n].pc,
@@ -194,13 +211,12 @@ static bool is_complete(const struct builder *builder, uint32_t owner, const str
 }
 
 /*
- * Returns whether the lock is in the memory of a program. The result is false if the kernel itself may use
- * such an address.
+ * Returns whether the lock is in the memory of a program. The kernel reports waits for such a lock, and its
+ * owner, but not that a program takes it.
  */
 static bool is_of_program(const struct builder *builder, uint64_t lock)
 {
-	return builder->evidence->high && builder->evidence->users && !builder->low_locks &&
-	       lock >= PROGRAM_LEAST && why_side_of(builder->evidence, lock) == WHY_SIDE_USER;
+	return builder->evidence->users && !builder->of_programs && is_far(builder->evidence, lock);
 }
 
 static bool has_slept_since(const struct ktrx_holder *row, uint64_t stamp)
@@ -212,10 +228,10 @@ static bool has_slept_since(const struct ktrx_holder *row, uint64_t stamp)
  * Adds an edge to the owner that the kernel named when the wait began, unless that owner does not hold the
  * lock now. Used if neither tables nor events show a holder.
  *
- * If some rows of the owner's table (CPUs or threads) contain held locks, and the owner's row is complete, the
- * owner holds this lock only if the kernel does not report that locks of this kind are taken. An event that
- * shows that the lock was taken excludes this. Otherwise it is doubtful: the owner may have released the lock,
- * or the kernel may name the thread that last took a semaphore.
+ * If some rows of the owner's table (CPUs or threads) contain held locks, and the owner's row is complete,
+ * the owner holds this lock only if the kernel does not report that locks of this kind are taken. An event
+ * that shows that the lock was taken excludes this. Otherwise it is doubtful: the owner may have released the
+ * lock, or the kernel may name the thread that last took a semaphore.
  *
  * If the owner waits for the lock itself, and an event shows that the lock was taken, the kernel may have
  * named a thread that got an old owner's memory.

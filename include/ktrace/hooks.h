@@ -59,6 +59,7 @@ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parame
  * without a wait), ktrace_lock_release() before releasing it.
  * `name` is copied; it may be NULL. `by` is KTRACE_BY_CPU or KTRACE_BY_THREAD. `owner` is the CPU or thread
  * that holds the lock, if the kernel knows it, otherwise KTRACE_NOBODY.
+ * A semaphore has no owner: `owner` is KTRACE_NOBODY, not the thread that took it last.
  * If a waiter repeatedly tries to take the lock and yields in between, it may call ktrace_lock_wait() before
  * each attempt. All these calls count as one wait, which began with the first call.
  * If a wait ends without the lock, call ktrace_lock_give_up().
@@ -99,8 +100,8 @@ KTRACE_HOOK(ktrace_thread_switch, uint32_t previous, uint32_t next)
  * Removes the thread's entry. Call it when the thread ends: the thread itself calls it as its last hook
  * before its last switch, or other code calls it when the thread cannot run again. A thread that has ended
  * and was not removed looks like a thread that waits for a CPU, unless ktrace_switch() reported state 4 for
- * it. May be called again when the thread's memory is freed. Requires: between the two calls no other hook is
- * called for the thread.
+ * it while the event sched.switch was on. May be called again when the thread's memory is freed. Requires:
+ * between the two calls no other hook is called for the thread.
  */
 KTRACE_HOOK(ktrace_thread_exit, uint32_t thread)
 /*

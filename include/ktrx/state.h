@@ -129,14 +129,19 @@ struct ktrx_held {
 struct ktrx_holder {
 	/* number of the thread, plus 1; or KTRX_HOLDER_CPU | number of the CPU; 0: the entry is empty */
 	uint32_t id;
-	uint8_t state;	      /* threads only: state of the thread, KTRX_THREAD_* */
-	uint8_t wait;	      /* KTRX_WAIT_*: what the holder waits for */
-	uint8_t held_count;   /* number of locks held; locks beyond KTRX_HELD are only counted */
-	uint8_t priority;     /* threads only: priority; a greater number is more urgent; 0: unknown */
-	uint64_t state_stamp; /* timestamp at which the thread entered `state` */
-	uint64_t object;      /* identity of what the holder waits for, while `wait` is not 0 */
-	uint64_t wait_stamp;  /* timestamp of the start of the wait */
-	uint64_t wait_pc;     /* address of the code where the wait began */
+	uint8_t state;	    /* threads only: state of the thread, KTRX_THREAD_* */
+	uint8_t wait;	    /* KTRX_WAIT_*: what the holder waits for */
+	uint8_t held_count; /* number of locks held; locks beyond KTRX_HELD are only counted */
+	uint8_t priority;   /* threads only: priority; a greater number is more urgent; 0: unknown */
+	/*
+	 * timestamp at which the thread entered `state`; for a runnable thread that was woken before it left
+	 * its CPU: timestamp at which it left the CPU; for KTRX_THREAD_UNKNOWN: timestamp at which the thread
+	 * ended, or 0
+	 */
+	uint64_t state_stamp;
+	uint64_t object;     /* identity of what the holder waits for, while `wait` is not 0 */
+	uint64_t wait_stamp; /* timestamp of the start of the wait */
+	uint64_t wait_pc;    /* address of the code where the wait began */
 	/*
 	 * holder of `object` at the time when the wait began, in the form of `id`; 0: unknown
 	 */
@@ -175,6 +180,10 @@ struct ktrx_holder {
 };
 #define KTRX_HOLDER_CPU 0x80000000u
 
+/*
+ * KTRX_THREAD_UNKNOWN: no hook has reported a state of the thread, and `state_stamp` is 0; or the thread has
+ * ended at `state_stamp`, as ktrace_switch() reported by state 4
+ */
 #define KTRX_THREAD_UNKNOWN  0u
 #define KTRX_THREAD_RUNNING  1u
 #define KTRX_THREAD_RUNNABLE 2u

@@ -133,8 +133,8 @@ static void thread_with_later_events_has_not_ended(void **state)
 }
 
 /*
- * The kernel passes its own numbers as the states in sched.switch: 4 is the number of a thread that sleeps, which
- * then runs again.
+ * The kernel passes its own numbers as the states in sched.switch: 4 is the number of a thread that sleeps,
+ * which then runs again.
  */
 static void owner_has_not_ended_if_the_states_are_wrong(void **state)
 {

@@ -88,8 +88,8 @@ static void five_joins_six(uint8_t cause)
 }
 
 /*
- * Thread 5 has released the lock for which thread 6 waited, has woken thread 6, and waits for its end. Thread 6
- * has not run since. The rows do not contain held locks.
+ * Thread 5 has released the lock for which thread 6 waited, has woken thread 6, and waits for its end. Thread
+ * 6 has not run since. The rows do not contain held locks.
  */
 static void owner_that_has_woken_the_waiter_is_no_owner(void **state)
 {
@@ -164,13 +164,23 @@ static void named_owners_beside_held_locks_are_only_possible(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 2);
 }
 
-/* The kernel is in the lower half, too, so that its semaphores have addresses like those of programs. */
+/* This kernel is in the lower half. As the object, it passes the number of the process and the address. */
+static void lock_of_a_program_may_have_the_number_of_its_process(void **state)
+{
+	(void)state;
+	script_info()->self = 0x100000;
+	script_cpu(0)->user_exits = 100;
+	wait_for_each_other(UINT64_C(5) << 40 | 0x401000, UINT64_C(5) << 40 | 0x401040);
+	has(WHY_DEADLOCK, FINDING_LIKELY);
+}
+
+/* This kernel is in the lower half, so that its semaphores have addresses like those of programs. */
 static void locks_of_a_low_kernel_are_not_locks_of_a_program(void **state)
 {
 	(void)state;
 	script_info()->self = 0x100000;
 	script_cpu(0)->user_exits = 100;
-	wait_for_each_other(PROGRAM, PROGRAM + 64);
+	wait_for_each_other(0x401000, 0x401040);
 	has(WHY_DEADLOCK, FINDING_POSSIBLE);
 }
 
@@ -263,7 +273,7 @@ static void reader_that_becomes_writer_waits_for_the_other_reader(void **state)
 	why_says("thread 6 (six) holds this lock, too: if a reader of this lock can become its writer");
 }
 
-/* The kernel names thread 5 as the owner of the lock, which is not the field of a lock with several readers. */
+/* The kernel names thread 5 as the owner. A lock with several readers has no owner. */
 static void owner_that_waits_for_its_own_lock_is_a_likely_deadlock(void **state)
 {
 	(void)state;
@@ -273,8 +283,8 @@ static void owner_that_waits_for_its_own_lock_is_a_likely_deadlock(void **state)
 }
 
 /*
- * Threads 5, 6 and 7 have read-locked A. Thread 5 wants to lock it for writing, and thread 7 waits for a lock of
- * thread 5. Thread 6 was the last to read-lock A.
+ * Threads 5, 6 and 7 have read-locked A, thread 5 last. Thread 5 wants to lock it for writing, and thread 7
+ * waits for a lock of thread 5.
  */
 static void reader_that_becomes_writer_waits_for_all_other_readers(void **state)
 {
@@ -305,7 +315,7 @@ static void cpu_spins_for_its_own_lock(uint32_t owner)
 	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
 }
 
-/* For example, the lock was taken on CPU 1 and released on CPU 0, so that the row of CPU 1 still contains it. */
+/* For example, the lock was taken on CPU 1 and released on CPU 0, so the row of CPU 1 still contains it. */
 static void stale_holder_does_not_hide_a_self_deadlock(void **state)
 {
 	(void)state;
@@ -348,6 +358,7 @@ int main(void)
 		TEST(owner_of_a_waiter_that_yields_is_an_owner),
 		TEST(deadlock_of_a_program_is_found_beside_held_locks_of_the_kernel),
 		TEST(named_owners_beside_held_locks_are_only_possible),
+		TEST(lock_of_a_program_may_have_the_number_of_its_process),
 		TEST(locks_of_a_low_kernel_are_not_locks_of_a_program),
 		TEST(memory_of_the_kernel_in_the_lower_half_is_none_of_a_program),
 		TEST(wait_for_an_owner_that_sleeps_stays_overdue),
