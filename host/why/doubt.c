@@ -41,7 +41,7 @@ void why_finding_doubt(struct why_finding *finding, const struct why_evidence *e
 		return;
 	case WHY_DOUBT_WOKEN:
 		finding_evidence(&finding->base,
-				 "  %s was woken at about the time at which this wait began: "
+				 "  %s was woken at about the time at which this wait began, or later: "
 				 "that wakeup may have ended the wait",
 				 from);
 		return;

@@ -11,6 +11,8 @@
 
 /* time in ms: the timestamp of a wakeup in the kernel's table may be too early by this time */
 #define STALE_MS 100u
+/* time in ms: if a thread does not run for this time although its CPU idles, it is perhaps not runnable */
+#define IGNORED_MS 1000u
 /* the pages below this address belong to no program; a number below it is not an address */
 #define PROGRAM_LEAST 0x10000u
 /*
@@ -323,23 +325,34 @@ static bool is_awake(const struct ktrx_holder *holder)
 	return holder->state == KTRX_THREAD_RUNNABLE && holder->cause == KTRX_CAUSE_WAKE;
 }
 
-/*
- * Returns whether the thread was woken from its wait for a lock, and has not run since. The owner that it
- * named when the wait began has probably released the lock.
- */
-static bool was_woken(const struct ktrx_holder *holder)
+/* Returns whether the thread has been runnable for long although its CPU idles. */
+static bool is_passed_over(const struct why_evidence *evidence, const struct ktrx_holder *holder)
 {
-	return is_awake(holder) && holder->state_stamp >= holder->wait_stamp;
+	const uint64_t least = why_ms(evidence, IGNORED_MS);
+
+	return holder->cpu < evidence->cpus && why_idles(evidence, &evidence->cpu[holder->cpu]) && least &&
+	       why_age(evidence, holder->state_stamp) >= least;
 }
 
 /*
- * Returns whether the thread was woken at about the time when its wait for a lock began. The timestamp of the
- * wakeup may be that of the last tick before it.
+ * Returns whether the thread was woken from its wait for a lock, and has not run since. The owner that it
+ * named when the wait began has probably released the lock. But if the thread does not run although its CPU
+ * idles, it may have been woken before it went to sleep.
+ */
+static bool was_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder)
+{
+	return is_awake(holder) && holder->state_stamp >= holder->wait_stamp &&
+	       !is_passed_over(evidence, holder);
+}
+
+/*
+ * Returns whether the thread may have been woken from its wait for a lock. The timestamp of the wakeup may be
+ * that of the last tick before it.
  */
 static bool may_be_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder)
 {
-	return is_awake(holder) && holder->state_stamp < holder->wait_stamp &&
-	       holder->wait_stamp - holder->state_stamp <= why_ms(evidence, STALE_MS);
+	return is_awake(holder) && (holder->state_stamp >= holder->wait_stamp ||
+				    holder->wait_stamp - holder->state_stamp <= why_ms(evidence, STALE_MS));
 }
 
 /*
@@ -366,7 +379,7 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 								    : WHY_EDGE_LOCK;
 		if (may_be_woken(builder->evidence, holder))
 			edge.doubt = WHY_DOUBT_WOKEN;
-		wait_for_lock(builder, edge, was_woken(holder) ? 0 : holder->owner);
+		wait_for_lock(builder, edge, was_woken(builder->evidence, holder) ? 0 : holder->owner);
 		return;
 	case KTRX_WAIT_THREAD:
 		edge.kind = WHY_EDGE_JOIN;

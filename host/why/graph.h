@@ -59,7 +59,7 @@ enum why_edge_doubt {
 	 * report that such locks are taken
 	 */
 	WHY_DOUBT_PROGRAM,
-	/* `from` was woken at about the time when the wait began; this may have ended the wait */
+	/* `from` was woken at about the time when the wait began, or later; this may have ended the wait */
 	WHY_DOUBT_WOKEN,
 };
 

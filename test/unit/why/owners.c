@@ -109,7 +109,24 @@ static void wakeup_shortly_before_the_wait_makes_the_owner_doubtful(void **state
 	five_joins_six(KTRX_CAUSE_WAKE);
 	six->state_stamp = 15 * MS;
 	has(WHY_DEADLOCK, FINDING_POSSIBLE);
-	why_says("thread 6 (six) was woken at about the time at which this wait began");
+	why_says("thread 6 (six) was woken at about the time at which this wait began, or later");
+}
+
+/*
+ * A timer that fires late woke thread 6 after its wait began and before it went to sleep. So it is not
+ * runnable, and does not run, although the CPU idles.
+ */
+static void wakeup_without_effect_does_not_hide_a_deadlock(void **state)
+{
+	(void)state;
+	wants(five, B, "bee", 30 * MS, 6);
+	wants(six, A, "aye", 20 * MS, 5);
+	six->state = KTRX_THREAD_RUNNABLE;
+	six->cause = KTRX_CAUSE_WAKE;
+	six->state_stamp = 21 * MS;
+	six->wakes = 2;
+	assert_int_equal(why_judge()->verdict, WHY_BOOKKEEPING);
+	has(WHY_DEADLOCK, FINDING_POSSIBLE);
 }
 
 static void wakeup_long_before_the_wait_does_not_end_it(void **state)
@@ -354,6 +371,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(owner_that_has_woken_the_waiter_is_no_owner),
 		TEST(wakeup_shortly_before_the_wait_makes_the_owner_doubtful),
+		TEST(wakeup_without_effect_does_not_hide_a_deadlock),
 		TEST(wakeup_long_before_the_wait_does_not_end_it),
 		TEST(owner_of_a_waiter_that_yields_is_an_owner),
 		TEST(deadlock_of_a_program_is_found_beside_held_locks_of_the_kernel),
