@@ -4,7 +4,8 @@
  * that owned the lock when the wait began. It never names a later owner. So the owner is taken from the
  * events lock.acquire and lock.release. If these events are missing, the owner is the thread that the newest
  * wait names. That thread may have released the lock later without waking a waiter, but this is unlikely if
- * the kernel still named it after the thread's end.
+ * the kernel still named it after the thread's end. The row of a thread that left its CPU for the last time
+ * may also show that the thread has ended, and which locks it did not release.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -250,7 +250,7 @@ struct why_thread {
 	struct ktrx_holder holder;
 	uint64_t first;	  /* timestamp of the oldest event about the thread; UINT64_MAX: there is none */
 	uint64_t created; /* timestamp of sched.create; 0: not in the trace */
-	/* state of the thread according to events; THREADS_UNKNOWN if events do not show it */
+	/* state according to events, or THREADS_DEAD according to `holder`; THREADS_UNKNOWN: not known */
 	enum threads_state state;
 	uint64_t since;	 /* timestamp of the change to `state` */
 	uint64_t object; /* object that the thread waits for, according to events */
