@@ -143,9 +143,11 @@ static inline bool facts_fired(const struct facts *facts, uint32_t id)
 
 /*
  * Finds the mistakes in a kernel's hooks that a trace shows: a hook in the wrong place, a hook with a wrong
- * argument, or a missing hook. The events of each CPU are examined separately, so differences between clocks
- * cause no findings. After lost slots, and after events were switched on or off, all stored state is
- * discarded.
+ * argument, or a missing hook. Most mistakes are found in the events of one CPU, so differences between clocks
+ * do not matter. For the other mistakes, such as a thread that runs on two CPUs at once,
+ * mistakes_are_certain() returns whether they remain if the clocks differ. After lost slots, and after events were switched on or off, all stored state is
+ * discarded. The same
+ * holds while slots of any CPU are missing.
  */
 
 enum mistake {
@@ -192,6 +194,11 @@ enum mistake {
 
 struct mistake_count {
 	uint64_t count;
+	/*
+	 * number of occurrences that do not depend on the order of events on different CPUs; valid for the
+	 * mistakes that can depend on it
+	 */
+	uint64_t sure;
 	uint64_t stamp; /* timestamp of the first occurrence */
 	uint32_t cpu;	/* CPU of the first occurrence */
 	uint64_t value; /* thread id, interrupt or lock of the first occurrence */
@@ -201,10 +208,14 @@ struct mistakes {
 	struct mistake_count of[MISTAKES];
 	uint64_t switches, blocks, wakes, contends, releases, enters, calls, returns;
 	/*
-	 * true if events of this kind (interrupts, calls, locks) were switched off at some time: the hooks
-	 * may then be correct although events are missing
+	 * true if events of this kind (interrupts, calls, locks, sched.exit, sched.switch) were switched off
+	 * at some time, or fold: the hooks may then be correct although events are missing
 	 */
-	bool irqs_off, calls_off, locks_off;
+	bool irqs_off, calls_off, locks_off, ends_off, switches_off;
+	/* true if the order of events on different CPUs is not certain */
+	bool unordered;
+	/* true if, in addition, it is unknown how much the clocks of the CPUs may differ */
+	bool unmeasured;
 	uint64_t states; /* number of switches with a state other than 0 */
 	bool has_state;	 /* true if sched.switch has the field `state` */
 };
@@ -213,6 +224,11 @@ struct mistakes {
 int mistakes_read(struct mistakes *mistakes, struct ktread *trace);
 /* Returns whether the mistake occurred often enough to be reported. */
 bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
+/*
+ * Returns whether a mistake that mistakes_made() reports is certain. It is not if it follows only from the
+ * order of events on different CPUs, and their clocks do not show this order.
+ */
+bool mistakes_are_certain(const struct mistakes *mistakes, enum mistake mistake);
 
 /*
  * Finds the mistakes from MISTAKE_WAIT_LEFT to MISTAKE_DEADLINE in the kernel's tables. `syscalls`: the

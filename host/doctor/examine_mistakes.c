@@ -23,6 +23,9 @@ struct advice {
 	bool decimal; /* true if the value is printed as a decimal number, false if as an address */
 };
 
+#define CLOCKS_WHERE "the configuration of ktrace_init()"
+#define CLOCKS_LINE  ".clocks = KTRACE_CLOCKS_ASKED,"
+
 #define STATE_WHERE "the context switch"
 #define STATE_LINE                                                               \
 	"ktrace_switch(prev, next, state); with the state that prev goes into: " \
@@ -119,7 +122,8 @@ static const struct advice advice[MISTAKES] = {
 	[MISTAKE_IRQ_ENTER] = { "irq.enter", "missing: interrupt %s ended on a CPU where it had not begun",
 				"first thing in an interrupt", "ktrace_interrupt_enter(irq);", true },
 	[MISTAKE_SYSCALL_EXIT] = { "syscall.exit",
-				   "recorded, but hardly any returns; the first call is by thread %s",
+				   "recorded, and the next call of the same thread follows without a return; "
+				   "hardly any returns are recorded; the first call is by thread %s",
 				   "system call exit, on every way back to user mode",
 				   "KTRACE(syscall, exit, nr, result);", true },
 	[MISTAKE_RELEASE] = { "lock.release",
@@ -200,8 +204,13 @@ static const char *counted(enum mistake mistake, uint64_t count)
 	}
 }
 
+/* Text before a mistake that follows only from the order of events on different CPUs. */
+#define IF_ORDERED \
+	"this holds only if events of different CPUs are in the right order, which is not certain: "
+
 static void say_mistake(struct findings *report, const struct mistakes *mistakes, enum mistake mistake)
 {
+	const bool certain = mistakes_are_certain(mistakes, mistake);
 	const struct mistake_count *row = &mistakes->of[mistake];
 	const struct advice *say = &advice[mistake];
 	const uint64_t count = mistake == MISTAKE_STATE_ZERO ? mistakes->switches : row->count;
@@ -213,11 +222,14 @@ static void say_mistake(struct findings *report, const struct mistakes *mistakes
 			 row->value > UINT32_MAX / 2 && row->value <= UINT32_MAX && say->decimal
 				 ? (int64_t)(int32_t)(uint32_t)row->value
 				 : (int64_t)row->value);
-	findings_add(report, mistake == MISTAKE_SAME ? FINDING_NOTE : FINDING_WRONG, say->about,
-		     "%" PRIu64 " %s %.*s%s%s", count, counted(mistake, count),
+	findings_add(report, mistake == MISTAKE_SAME || !certain ? FINDING_NOTE : FINDING_WRONG, say->about,
+		     "%s%" PRIu64 " %s %.*s%s%s", certain ? "" : IF_ORDERED, count, counted(mistake, count),
 		     (int)(gap ? gap - say->text : (long)strlen(say->text)), say->text, value,
 		     gap ? gap + 2 : "");
-	findings_advise(report, say->where, "%s", say->line);
+	if (!certain && mistakes->unmeasured)
+		findings_advise(report, CLOCKS_WHERE, CLOCKS_LINE);
+	else
+		findings_advise(report, say->where, "%s", say->line);
 }
 
 /* Returns whether `count` is at least FEW and at least a tenth of `of`, the number of events of that kind. */
@@ -233,6 +245,15 @@ static bool mistakes_of_states(const struct mistakes *m)
 	       mistakes_made(m, MISTAKE_STATE_STOPPED) || mistakes_made(m, MISTAKE_STATE_SAME);
 }
 
+/*
+ * Returns whether threads may seem to run although the CPU has left them: sched.switch was off for some time,
+ * and the clocks of the CPUs do not show which of their events belong to this time.
+ */
+static bool may_lack_switches(const struct mistakes *m)
+{
+	return m->switches_off && m->unordered;
+}
+
 bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 {
 	const uint64_t count = m->of[mistake].count;
@@ -241,10 +262,11 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_ID_WIDE:
 	case MISTAKE_ID_ONES:
 	case MISTAKE_ID_ZERO:
-	case MISTAKE_ID_REUSED:
 	case MISTAKE_TWO_CPUS:
 	case MISTAKE_STATE_RANGE:
 		return count > 0;
+	case MISTAKE_ID_REUSED:
+		return !m->ends_off && count > 0;
 	/* which thread runs again is known only if the fields prev and next are right */
 	case MISTAKE_STATE_DEAD:
 	case MISTAKE_STATE_STOPPED:
@@ -261,9 +283,10 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_STATE_ZERO:
 		return m->has_state && m->states == 0 && m->switches >= SOME && m->blocks + m->wakes >= FEW;
 	case MISTAKE_BLOCK_ELSEWHERE:
-		return often(count, m->blocks) && !mistakes_made(m, MISTAKE_CPU_SHARED);
+		return !may_lack_switches(m) && often(count, m->blocks) &&
+		       !mistakes_made(m, MISTAKE_CPU_SHARED);
 	case MISTAKE_CPU_SHARED:
-		return m->switches >= FEW && count >= SOME;
+		return !may_lack_switches(m) && m->switches >= FEW && count >= SOME;
 	case MISTAKE_WAIT_LEFT:
 	case MISTAKE_OWNER:
 	case MISTAKE_DEADLINE:
@@ -272,12 +295,13 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 		return count > 0 && !mistakes_made(m, MISTAKE_SWAPPED) &&
 		       !mistakes_made(m, MISTAKE_PREVIOUS) && !mistakes_made(m, MISTAKE_CPU_SHARED);
 	case MISTAKE_WAKE_RUNNING:
-		return count >= FEW && count >= m->wakes / 2;
+		return !may_lack_switches(m) && count >= FEW && count >= m->wakes / 2;
 	case MISTAKE_IRQ_EXIT:
 	case MISTAKE_IRQ_ENTER:
 		return !m->irqs_off && often(count, m->enters);
-	case MISTAKE_SYSCALL_EXIT: /* exec and exit do not return, and some system calls may still wait */
-		return !m->calls_off && m->calls >= SOME && m->returns < m->calls / 4;
+	case MISTAKE_SYSCALL_EXIT: /* exec and exit do not return */
+		return !m->calls_off && m->calls >= SOME && m->of[mistake].sure >= SOME / 2 &&
+		       m->returns < m->calls / 4;
 	case MISTAKE_RELEASE:
 		return !m->locks_off && often(count, m->releases);
 	case MISTAKE_CONTEND:
@@ -286,6 +310,18 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 		break;
 	}
 	return false;
+}
+
+bool mistakes_are_certain(const struct mistakes *m, enum mistake mistake)
+{
+	static const enum mistake ordered[] = { MISTAKE_ID_REUSED, MISTAKE_TWO_CPUS,  MISTAKE_RELEASE,
+						MISTAKE_CONTEND,   MISTAKE_WAIT_LEFT, MISTAKE_OWNER };
+	struct mistakes sure = *m;
+
+	for (size_t n = 0; n < sizeof(ordered) / sizeof(ordered[0]); n++)
+		if (m->unordered && sure.of[ordered[n]].count > sure.of[ordered[n]].sure)
+			sure.of[ordered[n]].count = sure.of[ordered[n]].sure;
+	return mistakes_made(&sure, mistake);
 }
 
 int examine_mistakes(struct findings *report, struct subject *subject, struct ktread *trace)
@@ -297,7 +333,8 @@ int examine_mistakes(struct findings *report, struct subject *subject, struct kt
 		if (!mistakes_made(&mistakes, (enum mistake)mistake))
 			continue;
 		say_mistake(report, &mistakes, (enum mistake)mistake);
-		subject->mistaken |= mistake != MISTAKE_SAME;
+		subject->mistaken |=
+			mistake != MISTAKE_SAME && mistakes_are_certain(&mistakes, (enum mistake)mistake);
 	}
 	subject->states_wrong = status == 0 && mistakes_of_states(&mistakes);
 	return status;
@@ -358,17 +395,25 @@ static void say_violation(struct findings *report, const struct subject *subject
 {
 	const uint64_t base = ktread_first_stamp(trace), frequency = subject->facts->info->frequency;
 	const char *line = hook_of(rule->name);
-	char when[48] = "";
+	const bool known = result->uncertain < result->violated;
+	char when[48] = "", doubt[80] = "";
 
 	if (frequency && result->first.stamp >= base)
 		snprintf(when, sizeof(when), " at %.6f s",
 			 (double)(result->first.stamp - base) / (double)frequency);
-	findings_add(report, FINDING_WRONG, "rules",
-		     "%s is violated %" PRIu64 " time%s, first on CPU %" PRIu32 " by thread %" PRIu32
-		     "%s: a mistake in the kernel or in a hook; ktrace check shows the events before it",
-		     rule->name, result->violated, result->violated == 1 ? "" : "s", result->first.cpu,
-		     result->first.thread, when);
-	if (line)
+	if (result->uncertain && known)
+		snprintf(doubt, sizeof(doubt), ", %" PRIu64 " of them only in the order of the timestamps",
+			 result->uncertain);
+	findings_add(report, known ? FINDING_WRONG : FINDING_NOTE, "rules",
+		     "%s %s violated %" PRIu64 " time%s, first on CPU %" PRIu32 " by thread %" PRIu32
+		     "%s%s: %s; ktrace check shows the events before it",
+		     rule->name, known ? "is" : "may be", result->violated, finding_plural(result->violated),
+		     result->first.cpu, result->first.thread, when, doubt,
+		     known ? "a mistake in the kernel or in a hook"
+			   : "that depends on the order of events on CPUs whose clocks were not measured");
+	if (!known)
+		findings_advise(report, CLOCKS_WHERE, CLOCKS_LINE);
+	else if (line)
 		findings_advise(report, "if it is a hook", "%s", line);
 }
 
@@ -379,17 +424,36 @@ static void say_violation(struct findings *report, const struct subject *subject
 static void say_unordered(struct findings *report, const struct subject *subject, const struct rule *rule,
 			  uint64_t count)
 {
+	const bool measured = subject->facts->info->clock == KTREAD_CLOCK_MEASURED;
 	const uint64_t frequency = subject->facts->info->frequency;
 	char within[48] = "";
 
-	if (frequency)
+	if (frequency && subject->clock_doubt)
 		snprintf(within, sizeof(within), " less than %.1f us apart",
 			 (double)subject->clock_doubt * 1e6 / (double)frequency);
 	findings_add(report, FINDING_NOTE, "rules",
 		     "%s may be violated %" PRIu64
-		     " time%s: that depends on the order of events%s on CPUs whose clocks differ",
-		     rule->name, count, count == 1 ? "" : "s", within);
-	findings_advise(report, "the configuration of ktrace_init()", ".clocks = KTRACE_CLOCKS_ASKED,");
+		     " time%s: that depends on the order of events%s on CPUs whose clocks %s",
+		     rule->name, count, count == 1 ? "" : "s", within,
+		     subject->clock_doubt ? "differ" : "may differ by more");
+	if (!measured)
+		findings_advise(report, CLOCKS_WHERE, CLOCKS_LINE);
+}
+
+/* Reports how often rules could not be decided because something is missing in the trace. */
+static void say_open(struct findings *report, uint64_t times, uint32_t places)
+{
+	if (times)
+		findings_add(report, FINDING_NOTE, "rules",
+			     "%" PRIu64 " time%s a rule could not be decided, for %" PRIu32
+			     " rule%s: ktrace check lists them, with the reasons",
+			     times, finding_plural(times), places, finding_plural(places));
+}
+
+/* Returns how often a rule was not decided, apart from the times that say_unordered() reports. */
+static uint64_t open_of(const struct check_result *result)
+{
+	return result->undecided + result->unknown + result->lacking + result->no_room;
 }
 
 #define RUNNING (1u << THREADS_RUNNING)
@@ -398,7 +462,8 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 {
 	struct check_result *results = calloc(RULES_MAX, sizeof(*results));
 	struct rules_error error;
-	uint32_t checked = 0, open = 0;
+	uint32_t checked = 0, open = 0, places = 0;
+	uint64_t undecided = 0;
 	int status = results ? 0 : KTREAD_E_MEMORY;
 
 	if (!subject->rules || status) {
@@ -416,11 +481,14 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 		checked += rule->checked && rule->form != RULE_DEPTH;
 		if (results[n].violated)
 			say_violation(report, subject, trace, rule, &results[n]);
-		if (results[n].unordered && subject->clock_doubt)
+		if (results[n].unordered)
 			say_unordered(report, subject, rule, results[n].unordered);
-		open += results[n].violated || (results[n].unordered && subject->clock_doubt);
+		open += results[n].violated || results[n].unordered;
+		undecided += rule->checked ? open_of(&results[n]) : 0;
+		places += rule->checked && open_of(&results[n]);
 	}
-	if (status == 0 && !open && checked)
+	say_open(report, undecided, places);
+	if (status == 0 && !open && !undecided && checked)
 		findings_add(report, check_lacks_end(trace) ? FINDING_NOTE : FINDING_OK, "rules",
 			     "none of the %" PRIu32
 			     " rules that hold for every kernel is violated%s (see ktrace check)",

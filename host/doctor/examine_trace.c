@@ -358,7 +358,8 @@ int examine_order(struct findings *report, struct subject *subject, struct ktrea
 	if (status < 0)
 		return status;
 	differ = (double)info->clock_aligned * us;
-	if (found.before && !subject->mistaken && order_between_cpus(trace).doubt == 0)
+	/* if the clocks could not be aligned, it is unknown by how much they differ */
+	if (found.before && !found.kept && !subject->mistaken && order_between_cpus(trace).doubt == 0)
 		subject->clock_doubt = clock_doubt(info);
 	if (found.before == 0) {
 		findings_add(report, FINDING_OK, "order",
@@ -369,7 +370,14 @@ int examine_order(struct findings *report, struct subject *subject, struct ktrea
 			"%" PRIu64 " of %" PRIu64 " effects seem to come before their cause on another CPU: "
 			"because hooks are in the wrong place (see above), this proves nothing about clocks",
 			found.before, found.pairs);
-	} else if (found.kept || (us > 0 && differ < IN_STEP_US)) {
+	} else if (found.kept) {
+		findings_add(report, FINDING_NOTE, "order",
+			     "%" PRIu64 " of %" PRIu64
+			     " effects seem to come before their cause on another CPU, and no correction "
+			     "of the clocks was found: either the clocks differ, or the pairs of cause and "
+			     "effect are wrong",
+			     found.before, found.pairs);
+	} else if (us > 0 && differ < IN_STEP_US) {
 		findings_add(report, FINDING_OK, "order",
 			     "clocks are in step as far as the trace shows: %" PRIu64 " of %" PRIu64
 			     " effects seem to come before their cause, by less than can be measured",

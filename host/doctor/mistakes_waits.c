@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "doctor/examine.h"
 
+#include "analyze/rules.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -36,10 +37,12 @@ static int read_rows(struct waits *waits, const struct ktread *trace, each_row *
 	return got < 0 ? got : 0;
 }
 
-static void note(struct waits *waits, enum mistake mistake, const struct ktrx_holder *row)
+/* `sure`: true if all timestamps that show the mistake are of the same CPU. */
+static void note(struct waits *waits, enum mistake mistake, const struct ktrx_holder *row, bool sure)
 {
 	struct mistake_count *found = &waits->mistakes->of[mistake];
 
+	found->sure += !waits->mistakes->unordered || sure;
 	if (found->count++ == 0) {
 		found->stamp = row->wait_stamp;
 		found->cpu = row->cpu;
@@ -48,21 +51,21 @@ static void note(struct waits *waits, enum mistake mistake, const struct ktrx_ho
 }
 
 /*
- * Returns whether the thread entered or left a system call after its wait began. If it did, the wait has
- * ended.
+ * Returns the thread's newest entry or exit of a system call after its wait began; NULL if there is none. If
+ * there is one, the wait has ended.
  */
-static bool wait_has_ended(const struct waits *waits, const struct ktrx_holder *row)
+static const struct keyed_entry *end_of_wait(const struct waits *waits, const struct ktrx_holder *row)
 {
 	const uint64_t key[KEYED_WORDS] = { (row->id - 1) & KTRX_THREAD_MAX };
 	const struct keyed_entry *syscall =
 		row->id & KTRX_HOLDER_CPU ? NULL : keyed_find(waits->syscalls, key);
 
-	return syscall && row->wait_stamp && syscall->stamp > row->wait_stamp + waits->late;
+	return syscall && row->wait_stamp && syscall->stamp > row->wait_stamp + waits->late ? syscall : NULL;
 }
 
 static void note_deadline(struct waits *waits, const struct ktrx_holder *row)
 {
-	note(waits, MISTAKE_DEADLINE, row);
+	note(waits, MISTAKE_DEADLINE, row, true);
 	waits->mistakes->of[MISTAKE_DEADLINE].value = row->id - 1;
 }
 
@@ -97,11 +100,15 @@ static void judge_distant(struct waits *waits)
 
 static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 {
+	const struct keyed_entry *syscall;
+
 	take_deadline(waits, row);
 	if (!row->id || !row->object || (row->wait != KTRX_WAIT_SPIN && row->wait != KTRX_WAIT_LOCK))
 		return;
-	if (wait_has_ended(waits, row))
-		note(waits, MISTAKE_WAIT_LEFT, row);
+	syscall = end_of_wait(waits, row);
+	if (syscall)
+		note(waits, MISTAKE_WAIT_LEFT, row,
+		     syscall->cpu == row->cpu && row->state_stamp <= row->wait_stamp);
 	if ((row->owner == KTRX_HOLDER_CPU || row->owner == 1) && waits->count < WAITS)
 		waits->wait[waits->count++] = *row;
 }
@@ -119,7 +126,7 @@ static void take_held(struct waits *waits, const struct ktrx_holder *row)
 			if (row->id != wait->owner && row->id != wait->id &&
 			    row->held[h].object == wait->object && row->held[h].stamp &&
 			    row->held[h].stamp < wait->wait_stamp)
-				note(waits, MISTAKE_OWNER, wait);
+				note(waits, MISTAKE_OWNER, wait, false);
 	}
 }
 
@@ -135,7 +142,7 @@ static void take_running(struct waits *waits, const struct ktrx_holder *row)
 	    ktread_cpus(waits->trace, row->cpu, &cpu, 1) == 1 &&
 	    (cpu.thread & KTRX_THREAD_MAX) != row->id - 1 &&
 	    cpu.switch_stamp > row->state_stamp + waits->late) {
-		note(waits, MISTAKE_STILL_RUNS, row);
+		note(waits, MISTAKE_STILL_RUNS, row, true);
 		waits->mistakes->of[MISTAKE_STILL_RUNS].value = row->id - 1;
 	}
 }
@@ -144,8 +151,11 @@ int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const 
 		   uint64_t late)
 {
 	struct waits waits = { .mistakes = mistakes, .trace = trace, .syscalls = syscalls, .late = late };
-	int status = read_rows(&waits, trace, take_wait);
+	int status;
 
+	if (rules_state_is_off(trace))
+		return 0; /* the tables have not been updated since this setting was changed */
+	status = read_rows(&waits, trace, take_wait);
 	judge_distant(&waits);
 	if (status == 0 && waits.count)
 		status = read_rows(&waits, trace, take_held);

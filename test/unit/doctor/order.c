@@ -124,6 +124,10 @@ static void missing_wakeup_is_found_beside_differing_clocks(void **state)
 	findings_free(&report);
 }
 
+/*
+ * No effect comes before its cause. But the clocks were not measured, so this does not prove that a wakeup is
+ * missing.
+ */
 static void missing_wakeup_is_not_taken_for_differing_clock(void **state)
 {
 	struct findings report;
@@ -131,7 +135,8 @@ static void missing_wakeup_is_not_taken_for_differing_clock(void **state)
 	(void)state;
 	examine(&report, 0, SELDOM_NO_WAKE);
 	assert_true(found(&report, FINDING_OK, "order", "after its cause"));
-	assert_true(found(&report, FINDING_WRONG, "rules", "run-without-wake is violated 20 times"));
+	assert_false(found(&report, FINDING_WRONG, "rules", ""));
+	assert_true(found(&report, FINDING_NOTE, "rules", "run-without-wake may be violated 20 times"));
 	findings_free(&report);
 }
 

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Mistakes in the hooks of locks and interrupts, and the tables of a search for mistakes. */
+#include "doctor/mistakes_state.h"
+
+#define CPU_OWNER (UINT64_C(1) << 32)
+
+void mistakes_note(struct mistakes_reading *r, enum mistake mistake, const struct ktread_event *event,
+		   uint64_t value)
+{
+	struct mistake_count *row = &r->mistakes->of[mistake];
+
+	if (row->count++ == 0) {
+		row->stamp = event->stamp;
+		row->cpu = event->cpu;
+		row->value = value;
+	}
+}
+
+struct keyed_entry *mistakes_find(const struct keyed *table, uint64_t value)
+{
+	const uint64_t key[KEYED_WORDS] = { value };
+
+	return keyed_find(table, key);
+}
+
+struct keyed_entry *mistakes_put(struct mistakes_reading *r, struct keyed *table, uint64_t value)
+{
+	const uint64_t key[KEYED_WORDS] = { value };
+	struct keyed_entry *entry = NULL;
+
+	if (!r->blind && keyed_put(table, key, &entry) < 0)
+		r->error = KTREAD_E_MEMORY;
+	return entry;
+}
+
+void mistakes_drop(struct keyed *table, uint64_t value)
+{
+	struct keyed_entry *entry = mistakes_find(table, value);
+
+	if (entry)
+		keyed_remove(table, entry);
+}
+
+static void enter(struct mistakes_reading *r, const struct ktread_event *event, uint64_t irq)
+{
+	struct mistakes_cpu *cpu = &r->cpu[event->cpu];
+	uint32_t at = 0;
+
+	r->mistakes->enters++;
+	while (at < cpu->depth && cpu->irq[at] != irq)
+		at++;
+	if (at < cpu->depth) {
+		mistakes_note(r, MISTAKE_IRQ_EXIT, event, irq);
+		cpu->depth = at; /* this interrupt and all interrupts nested in it have ended */
+	}
+	if (cpu->depth < MISTAKES_NESTED)
+		cpu->irq[cpu->depth++] = irq;
+}
+
+static void leave(struct mistakes_reading *r, const struct ktread_event *event, bool has_irq, uint64_t irq)
+{
+	struct mistakes_cpu *cpu = &r->cpu[event->cpu];
+	uint32_t at = cpu->depth;
+
+	while (at > 0 && has_irq && cpu->irq[at - 1] != irq)
+		at--;
+	if (at == 0 && cpu->settled)
+		mistakes_note(r, MISTAKE_IRQ_ENTER, event, irq);
+	cpu->depth = at ? at - 1 : 0;
+	cpu->settled |= cpu->depth == 0;
+}
+
+void mistakes_take_irq(struct mistakes_reading *r, const struct ktread_event *event,
+		       const struct wellknown *known)
+{
+	uint64_t irq = 0;
+	const bool has = wellknown_number(known, event, WELLKNOWN_NUMBER, &irq);
+
+	if (event->context == KTRX_CONTEXT_NMI)
+		return;
+	if (known->kind == WELLKNOWN_IRQ_EXIT)
+		leave(r, event, has, irq);
+	else if (has)
+		enter(r, event, irq);
+}
+
+bool mistakes_balance(struct mistakes_reading *r, enum mistake mistake, uint64_t thread, uint64_t object,
+		      bool begins)
+{
+	const uint64_t key[KEYED_WORDS] = { thread, object, (uint64_t)mistake };
+	struct mistake_count *row = &r->mistakes->of[mistake];
+	struct keyed_entry *entry = NULL;
+	int64_t open;
+
+	if (!r->blind && keyed_put(&r->balance, key, &entry) < 0)
+		r->error = KTREAD_E_MEMORY;
+	if (!entry)
+		return false;
+	open = (int64_t)entry->count;
+	entry->count = (uint64_t)(begins ? open + 1 : open - 1);
+	if (begins && open >= 1)
+		row->sure++;
+	else if (!begins && open >= 2)
+		row->sure--;
+	return begins && open >= 1;
+}
+
+void mistakes_balance_forget(struct mistakes_reading *r, enum mistake mistake, uint64_t thread)
+{
+	const uint64_t key[KEYED_WORDS] = { thread, 0, (uint64_t)mistake };
+	struct keyed_entry *entry = keyed_find(&r->balance, key);
+
+	if (entry)
+		keyed_remove(&r->balance, entry);
+}
+
+/*
+ * Returns the owner of a lock that this event takes or releases: the CPU if the event comes from an
+ * interrupt handler, otherwise the thread that recorded it.
+ */
+static uint64_t owner_of(const struct ktread_event *event)
+{
+	return event->context == KTRX_CONTEXT_THREAD && event->thread ? event->thread
+								      : CPU_OWNER | event->cpu;
+}
+
+void mistakes_take_lock(struct mistakes_reading *r, const struct ktread_event *event,
+			const struct wellknown *known)
+{
+	const uint64_t owner = owner_of(event);
+	struct keyed_entry *entry;
+	uint64_t lock;
+
+	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &lock))
+		return;
+	if (known->kind == WELLKNOWN_LOCK_CONTEND) {
+		r->mistakes->contends += !r->blind;
+		mistakes_balance(r, MISTAKE_CONTEND, owner, lock, true);
+		entry = mistakes_put(r, &r->waits, owner);
+		if (entry && entry->count && entry->count != lock)
+			mistakes_note(r, MISTAKE_CONTEND, event, entry->count);
+		if (entry)
+			entry->count = lock;
+		return;
+	}
+	entry = mistakes_find(&r->waits, owner);
+	if (entry && entry->count == lock && known->kind != WELLKNOWN_LOCK_RELEASE)
+		keyed_remove(&r->waits, entry);
+	if (known->kind != WELLKNOWN_LOCK_RELEASE)
+		mistakes_balance(r, MISTAKE_CONTEND, owner, lock, false);
+	if (known->kind == WELLKNOWN_LOCK_ACQUIRE) {
+		mistakes_balance(r, MISTAKE_RELEASE, owner, lock, false);
+		entry = mistakes_put(r, &r->locks, lock);
+		if (entry)
+			entry->count = owner;
+	} else if (known->kind == WELLKNOWN_LOCK_RELEASE) {
+		r->mistakes->releases += !r->blind;
+		if (!(owner & CPU_OWNER))
+			mistakes_balance(r, MISTAKE_RELEASE, owner, lock, true);
+		entry = mistakes_find(&r->locks, lock);
+		if (entry && entry->count != owner && !(entry->count & CPU_OWNER) && !(owner & CPU_OWNER))
+			mistakes_note(r, MISTAKE_RELEASE, event, lock);
+		mistakes_drop(&r->locks, lock);
+	}
+}
