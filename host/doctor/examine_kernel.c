@@ -73,12 +73,23 @@ static void examine_build_id(struct findings *report, const struct subject *subj
 	}
 }
 
+/*
+ * Returns the number to add to an address in the file to get an address in the running kernel: 0 unless the
+ * kernel was moved when it was loaded.
+ */
+static uint64_t moved_by(const struct subject *subject)
+{
+	const uint64_t self = subject->facts->info->self, root = subject->kernel.root_address;
+
+	return self && root ? self - root : 0;
+}
+
 void examine_symbols(struct findings *report, const struct subject *subject)
 {
 	const struct facts *facts = subject->facts;
 	struct symbols *symbols;
 	struct symbol symbol;
-	uint64_t address = subject->kernel.init_address;
+	uint64_t address = subject->kernel.init_address + moved_by(subject);
 	bool lines = false, names = false;
 	int status;
 
@@ -358,6 +369,13 @@ static void say_fix(struct findings *report, const struct capture_kernel *kernel
 			before);
 }
 
+/* Returns whether the build ids of the file and of the trace are known and equal. */
+static bool are_of_one_build(const struct subject *subject)
+{
+	return subject->kernel.build_id_size && subject->facts->info->build_id_size &&
+	       !is_other_build(subject);
+}
+
 /* Reports lost descriptors: their number, the name of the first lost descriptor, and the cause. */
 static void say_lost(struct findings *report, const struct subject *subject, const struct part *part,
 		     const struct sections_report *found)
@@ -375,6 +393,13 @@ static void say_lost(struct findings *report, const struct subject *subject, con
 			     "the file is of another build (name the right one with --elf), "
 			     "or they were overwritten",
 			     lost, found->rows, what, name);
+	else if ((found->other || found->missing) && !are_of_one_build(subject))
+		findings_add(report, FINDING_WRONG, part->name,
+			     "%" PRIu32 " of %" PRIu32
+			     " %s in the file are not in the guest's memory, the first is %s: "
+			     "the file is of another build (name the right one with --elf), "
+			     "or they were overwritten or cleared",
+			     lost, found->rows, what, name);
 	else if (*cleared)
 		findings_add(report, FINDING_WRONG, part->name,
 			     "%" PRIu32 " of %" PRIu32
@@ -389,7 +414,8 @@ static void say_lost(struct findings *report, const struct subject *subject, con
 			": it was not loaded (does the booted image lack this section, or is it cut short?), "
 			"or it was cleared",
 			lost, found->rows, what, name, part->section->address);
-	say_fix(report, &subject->kernel, part);
+	if ((!found->other && !found->missing) || are_of_one_build(subject))
+		say_fix(report, &subject->kernel, part);
 }
 
 /*

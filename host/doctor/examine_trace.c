@@ -80,6 +80,17 @@ static bool examine_misnumbered(struct findings *report, const struct facts *fac
 	return true;
 }
 
+/*
+ * Returns whether the numbers without events may belong to CPUs that were not started: QEMU has so many CPUs,
+ * or the number of CPUs that QEMU has is unknown and the kernel's table has a row for each number.
+ */
+static bool may_be_late(const struct subject *subject)
+{
+	const struct facts *facts = subject->facts;
+
+	return subject->cpus ? subject->cpus >= facts->cpus : facts->info->cpus >= facts->cpus;
+}
+
 static void examine_cpus(struct findings *report, const struct subject *subject)
 {
 	const struct facts *facts = subject->facts;
@@ -94,6 +105,10 @@ static void examine_cpus(struct findings *report, const struct subject *subject)
 			" CPU%s: ktrace_arch_cpu() must count from 0, "
 			"and hooks that are called before the per-CPU base is set must use KTRACE_EARLY()",
 			facts->cpus - 1, subject->cpus, finding_plural(subject->cpus));
+	else if (list_cpus(facts, is_missing, list) && may_be_late(subject))
+		findings_add(report, FINDING_NOTE, "CPU numbers",
+			     "CPU %s has not called ktrace_cpu_online(): it was not started, or not yet",
+			     list);
 	else if (list_cpus(facts, is_missing, list))
 		findings_add(report, FINDING_WRONG, "CPU numbers",
 			     "not dense: there are %" PRIu32

@@ -210,6 +210,22 @@ static void note_info(struct facts *facts)
 			facts->lit |= VIEW_SYSCALLS;
 }
 
+/* Returns whether records from the beginning or the end of the run are missing. */
+static bool lacks_ends(const struct facts *facts)
+{
+	for (uint32_t n = 0; n < facts->info->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(facts->trace, n);
+
+		if (ring->overwritten || ring->cleared || ring->dropped || ring->cut)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The events show how long the guest ran only if none is missing. The table of CPUs counts from the start of
+ * the guest, so a shorter time would give wrong rates.
+ */
 static void measure(struct facts *facts)
 {
 	size_t length;
@@ -217,7 +233,7 @@ static void measure(struct facts *facts)
 
 	if (ran)
 		facts->seconds = strtod(ran, NULL);
-	else if (facts->info->frequency && facts->last > facts->first)
+	else if (facts->info->frequency && facts->last > facts->first && !lacks_ends(facts))
 		facts->seconds = base_ticks_seconds(facts->last - facts->first, facts->info->frequency);
 }
 
