@@ -413,6 +413,7 @@ void ktread_image_close(struct ktread_image *image)
 	ktread_layout_close(image->layout);
 	ktread_scan_free(&image->scan);
 	free(image->registers);
+	free(image->idle);
 	free(image);
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/idle.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 #include "source.h"
@@ -282,6 +283,12 @@ struct ktread_image {
 	/* true if the image was opened at an address that the caller gave, without a search */
 	bool fixed;
 	char *registers; /* text of the captured registers; NULL: unknown */
+	/* for ktread_image_pulse(): what earlier calls have shown about each CPU of the boot `idle_nonce` */
+	struct base_idle *idle;
+	uint32_t idle_cpus; /* number of elements of `idle` */
+	uint64_t idle_nonce;
+	bool says_idle;	 /* true if the kernel has reported KTRX_MODE_IDLE for some CPU */
+	bool idle_beats; /* true if some CPU has heartbeats while its idle thread runs */
 };
 
 /* Reads the root and the layout again. Returns 0, KTREAD_E_ABSENT if the root is gone, or another error. */

@@ -9,8 +9,18 @@
 #include "analyze/threads.h"
 #include "base/escape.h"
 
-static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
+/* Returns whether the CPU runs an idle thread that does not wait for a lock. */
+static bool is_idle_thread(const struct live_cpu *cpu, const struct ktrx_cpu *row)
 {
+	return !cpu->waits && (row->thread == 0 || cpu->named_idle);
+}
+
+static enum live_share share_of_mode(const struct live_cpu *cpu, const struct ktrx_cpu *row)
+{
+	const uint8_t mode = row->mode;
+
+	if (base_idle_runs(&cpu->idle, row, is_idle_thread(cpu, row)))
+		return LIVE_IDLE;
 	switch (mode) {
 	case KTRX_MODE_IDLE:
 		return LIVE_IDLE;
@@ -27,20 +37,26 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 
 /*
  * Returns whether the CPU has made progress since the last sample: it has had a heartbeat, or it idles
- * outside of interrupt handlers. Before the CPU's first heartbeat, any hook call counts as progress, too, so
+ * outside of interrupt handlers. A CPU that has heartbeats while its idle thread runs must go on to have them,
+ * unless the kernel has reported that the CPU idles. Before the CPU's first heartbeat, any hook call counts as progress, too, so
  * that a CPU is found to be stuck even if the kernel hangs before the end of its first timer tick.
  */
 static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
 {
-	return row->heartbeats != cpu->heartbeats || (share == LIVE_IDLE && row->nesting == 0) ||
-	       (row->heartbeats == 0 && row->now != cpu->hook);
+	const bool rests = share == LIVE_IDLE && row->nesting == 0 &&
+			   (row->mode == KTRX_MODE_IDLE || !cpu->idle.beats ||
+			    !base_idle_runs(&cpu->idle, row, is_idle_thread(cpu, row)));
+
+	return row->heartbeats != cpu->heartbeats || rests || (row->heartbeats == 0 && row->now != cpu->hook);
 }
 
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t age,
 		     uint64_t now)
 {
-	enum live_share share = share_of_mode(cpu, row->mode);
+	enum live_share share;
 
+	base_idle_read(&cpu->idle, row, is_idle_thread(cpu, row));
+	share = share_of_mode(cpu, row);
 	if (now - cpu->looked > LIVE_UNSEEN_NS)
 		cpu->progress += now - cpu->looked - LIVE_UNSEEN_NS;
 	cpu->looked = now;
@@ -85,14 +101,22 @@ static void take_time(struct live_cpu *cpu, const struct ktread_event *event)
 
 static void take_lock(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known)
 {
-	if (known->kind == WELLKNOWN_LOCK_CONTEND || known->kind == WELLKNOWN_LOCK_ACQUIRE ||
-	    known->kind == WELLKNOWN_SWITCH) {
+	const bool contends = known->kind == WELLKNOWN_LOCK_CONTEND;
+	uint64_t lock;
+	bool ends = known->kind == WELLKNOWN_LOCK_ACQUIRE || known->kind == WELLKNOWN_LOCK_FAIL ||
+		    known->kind == WELLKNOWN_SWITCH;
+
+	/* an interrupt handler may release another lock while the CPU waits */
+	if (known->kind == WELLKNOWN_LOCK_RELEASE)
+		ends = wellknown_number(known, event, WELLKNOWN_OBJECT, &lock) && lock == cpu->lock &&
+		       event->context == KTRX_CONTEXT_THREAD;
+	if (contends || ends) {
 		cpu->lock_name[0] = '\0';
 		cpu->owner = 0;
 	}
-	if (known->kind == WELLKNOWN_LOCK_CONTEND)
+	if (contends)
 		cpu->waits = wellknown_number(known, event, WELLKNOWN_OBJECT, &cpu->lock);
-	else if (known->kind == WELLKNOWN_LOCK_ACQUIRE || known->kind == WELLKNOWN_SWITCH)
+	else if (ends)
 		cpu->waits = false;
 }
 

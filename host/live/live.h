@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "analyze/wellknown.h"
+#include "base/idle.h"
 #include "base/output.h"
 #include "ktread/follow.h"
 #include "ktread/ktread.h"
@@ -73,6 +74,9 @@ enum live_share {
 struct live_cpu {
 	bool online;
 	bool sampled; /* true if the CPU has been sampled at least once */
+	/* set by the caller of live_cpu_sample(): the name of the thread that runs is that of an idle thread */
+	bool named_idle;
+	struct base_idle idle;
 	enum live_share now;
 	uint32_t thread;
 	uint64_t pc; /* address in the code at the CPU's last heartbeat */

@@ -72,16 +72,21 @@ static const struct wellknown *know(struct live_model *model, const struct ktrea
 	return wellknown_of(&model->known, event);
 }
 
+static bool is_named_idle(const struct ktread *trace, uint32_t thread)
+{
+	const char *name = ktread_thread_name(trace, thread);
+
+	return name && threads_name_is_idle(name, strlen(name));
+}
+
 static bool is_idle(const struct live_model *model, const struct ktread_event *event,
 		    const struct wellknown *known)
 {
 	uint32_t thread = event->thread;
-	const char *name;
 
 	if (known->kind == WELLKNOWN_SWITCH)
 		wellknown_thread(known, event, WELLKNOWN_NEXT, &thread);
-	name = ktread_thread_name(live_model_trace(model), thread);
-	return thread == 0 || (name && threads_name_is_idle(name, strlen(name)));
+	return thread == 0 || is_named_idle(live_model_trace(model), thread);
 }
 
 static int take_event(struct live_model *model, const struct ktread_event *event)
@@ -207,9 +212,11 @@ static int live_model_sample(struct live_model *model)
 		any_heartbeat = any_heartbeat || model->row[i].heartbeats;
 		newest = model->row[i].now > newest ? model->row[i].now : newest;
 	}
-	for (int i = 0; i < rows; i++)
+	for (int i = 0; i < rows; i++) {
+		model->cpu[i].named_idle = is_named_idle(trace, model->row[i].thread & KTRX_THREAD_MAX);
 		live_cpu_sample(&model->cpu[i], &model->row[i], any_heartbeat,
 				age_of(&model->row[i], newest, ktread_info(trace)->frequency), now);
+	}
 	if (model->details)
 		live_details_sample(model->details, model->cpu, model->cpus);
 	return 0;

@@ -308,7 +308,7 @@ void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie);
  * ktrace_panic() also records the message as the event ktrace.panic, and stops recording unless
  * debug.ktr.panic_goes_on is set.
  * Any context. A second call of either function does not change the recorded end, and does not call the hook
- * again.
+ * again. There is one exception: a panic after ktrace_exit() is recorded as the end.
  */
 void ktrace_panic(const char *message);
 void ktrace_exit(int status);

@@ -162,7 +162,7 @@ struct ktread_pulse {
 	uint64_t heartbeats; /* total number of heartbeats of all CPUs */
 	/*
 	 * cpus: number of all CPUs. online: number of CPUs that are online. idle: number of CPUs in
-	 * KTRX_MODE_IDLE
+	 * KTRX_MODE_IDLE, or whose thread is 0 if the kernel never reports this mode
 	 */
 	uint32_t cpus, online, idle;
 	uint32_t outcome; /* KTRX_OUTCOME_* */

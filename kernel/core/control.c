@@ -72,7 +72,11 @@ void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie)
 
 static void end(uint32_t outcome, int status)
 {
-	if (ktrace_root.outcome == KTRX_OUTCOME_RUNNING) {
+	const uint32_t before = ktrace_root.outcome;
+
+	/* a kernel that panics while it shuts down has not ended well */
+	if (before == KTRX_OUTCOME_RUNNING ||
+	    (before == KTRX_OUTCOME_EXITED && outcome == KTRX_OUTCOME_PANIC)) {
 		ktrace_root.status = status;
 		*(volatile uint32_t *)&ktrace_root.outcome = outcome;
 	}

@@ -384,6 +384,20 @@ static void an_exit_stores_its_status(void **state)
 	assert_true(ktrace_is_started());
 }
 
+static void a_panic_after_an_exit_is_the_end(void **state)
+{
+	(void)state;
+	ended = 0;
+	ktrace_set_end_hook(at_end, &ended);
+	ktrace_exit(3);
+	ktrace_panic("double free in shutdown");
+	assert_int_equal(ktrace_root.outcome, KTRX_OUTCOME_PANIC);
+	assert_int_equal(ktrace_root.status, 0);
+	assert_int_equal(ended, 1);
+	ktrace_exit(0);
+	assert_int_equal(ktrace_root.outcome, KTRX_OUTCOME_PANIC);
+}
+
 static void the_probe_measures_an_event(void **state)
 {
 	char kept[24];
@@ -435,6 +449,7 @@ int main(void)
 		TEST(a_panic_stops_recording),
 		TEST(a_panic_is_recorded_with_any_selection),
 		TEST(an_exit_stores_its_status),
+		TEST(a_panic_after_an_exit_is_the_end),
 		TEST(the_probe_measures_an_event),
 	};
 
