@@ -440,16 +440,6 @@ static void say_unordered(struct findings *report, const struct subject *subject
 		findings_advise(report, CLOCKS_WHERE, CLOCKS_LINE);
 }
 
-/* Reports how often rules could not be decided because something is missing in the trace. */
-static void say_open(struct findings *report, uint64_t times, uint32_t places)
-{
-	if (times)
-		findings_add(report, FINDING_NOTE, "rules",
-			     "%" PRIu64 " time%s a rule could not be decided, for %" PRIu32
-			     " rule%s: ktrace check lists them, with the reasons",
-			     times, finding_plural(times), places, finding_plural(places));
-}
-
 /* Returns how often a rule was not decided, apart from the times that say_unordered() reports. */
 static uint64_t open_of(const struct check_result *result)
 {
@@ -464,6 +454,7 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 	struct rules_error error;
 	uint32_t checked = 0, open = 0, places = 0;
 	uint64_t undecided = 0;
+	char but[96] = "";
 	int status = results ? 0 : KTREAD_E_MEMORY;
 
 	if (!subject->rules || status) {
@@ -487,12 +478,17 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 		undecided += rule->checked ? open_of(&results[n]) : 0;
 		places += rule->checked && open_of(&results[n]);
 	}
-	say_open(report, undecided, places);
-	if (status == 0 && !open && !undecided && checked)
-		findings_add(report, check_lacks_end(trace) ? FINDING_NOTE : FINDING_OK, "rules",
+	if (undecided)
+		snprintf(but, sizeof(but),
+			 ", but %" PRIu64 " time%s a rule could not be decided, for %" PRIu32 " rule%s",
+			 undecided, finding_plural(undecided), places, finding_plural(places));
+	if (status == 0 && !open && checked)
+		findings_add(report, undecided || check_lacks_end(trace) ? FINDING_NOTE : FINDING_OK, "rules",
 			     "none of the %" PRIu32
-			     " rules that hold for every kernel is violated%s (see ktrace check)",
-			     checked, check_lacks_end(trace) ? " before the trace is cut short" : "");
+			     " rules that hold for every kernel is violated%s%s (see ktrace check)",
+			     checked, check_lacks_end(trace) ? " before the trace is cut short" : "", but);
+	else if (status == 0 && undecided)
+		findings_add(report, FINDING_NOTE, "rules", "%s (see ktrace check)", but + strlen(", but "));
 	free(results);
 	return status < 0 ? status : ktread_rewind(trace);
 }

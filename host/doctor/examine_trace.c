@@ -217,7 +217,7 @@ static void examine_heartbeats(struct findings *report, const struct facts *fact
 			     never, online);
 	else
 		findings_add(report, FINDING_OK, "heartbeats", "a second, by CPU: %s%s",
-			     at ? rates : "unknown", online > CPUS_LISTED ? ", …" : "");
+			     at ? rates : "unknown", at && online > CPUS_LISTED ? ", …" : "");
 }
 
 static void examine_cost(struct findings *report, const struct facts *facts)

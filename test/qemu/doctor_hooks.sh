@@ -79,8 +79,11 @@ wrong no-syscall-exit "$sleep_and_wake"' KTRACE(syscall, enter, n);' syscall.exi
 	'KTRACE(syscall, exit, nr, result);'
 wrong thread-zero 'KTRACE(sched, block, 0, 7); KTRACE(sched, switch, 0, a, 1); KTRACE(sched, wake, 0); KTRACE(sched, switch, a, 0, 0);' \
 	thread-ids 'thread 0 sleeps or is woken' 'number threads from 1'
-wrong two-cpus 'KTRACE(sched, switch, a, 9, 1); for (volatile int i = 0; i < 10000000; i++) ; KTRACE(sched, switch, 9, a, 1);' \
-	sched.switch 'on two CPUs at once' 'ktrace_switch(prev, next, state);'
+# This kernel does not measure the clocks of its harts, so the mistake is not certain.
+kernel two-cpus 'KTRACE(sched, switch, a, 9, 1); for (volatile int i = 0; i < 10000000; i++) ; KTRACE(sched, switch, 9, a, 1);'
+check "two-cpus: doctor reports a thread that seems to run on two harts" \
+	grep -qE '^note +sched.switch +this holds only if .* on two CPUs at once' "$tmp/report"
+check "two-cpus: doctor prints how to measure the clocks" grep -qF '.clocks = KTRACE_CLOCKS_ASKED' "$tmp/report"
 
 # The port's thread number has more bits than a record stores: the records can be read nevertheless.
 sed -i 's/^#define ktrace_arch_thread.*/#define ktrace_arch_thread() ((uint32_t)-1)/' "$tmp/port/ktrace_port.h"
