@@ -40,6 +40,8 @@ static int write_summary(const struct trace_args *args, struct ktread *trace, st
 	struct summary summary;
 	int result = tally_trace(&tally, trace);
 
+	if (result >= 0)
+		result = tally_rates(tally, trace);
 	if (tally && summary_init(&summary, trace, tally) == 0) {
 		if (json)
 			summary_write_json(out, &summary);

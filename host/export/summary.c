@@ -66,6 +66,7 @@ static bool add_up_names(struct summary *summary)
 		if (at == count)
 			named[count++] = (struct summary_event){ .id = entry->key, .place = (uint32_t)n };
 		named[at].count += entry->count;
+		named[at].rate += entry->rate;
 		named[at].folded += summary->tally->repeats[entry->key];
 	}
 	if (named)
@@ -117,20 +118,27 @@ static bool has_rate(const struct summary *summary)
 	return summary->seconds > 0 && summary->tally->last - summary->tally->first >= RATE_TICKS_LEAST;
 }
 
+/* Returns how many of `count` events occurred in a second. `rate`: their number in a tick, if known. */
+static double a_second(const struct summary *summary, uint64_t count, double rate)
+{
+	return summary->tally->rated ? rate * (double)ktread_info(summary->trace)->frequency
+				     : (double)count / summary->seconds;
+}
+
 static void write_counts(struct base_output *out, const struct summary *summary, const char *name,
-			 uint64_t count)
+			 uint64_t count, double rate)
 {
 	base_output_format(out, "%-28s %12llu ", name, (unsigned long long)count);
 	if (has_rate(summary))
-		base_output_format(out, "%12.1f", (double)count / summary->seconds);
+		base_output_format(out, "%12.1f", a_second(summary, count, rate));
 	else
 		base_output_format(out, "%12s", "-");
 }
 
 static void write_row(struct base_output *out, const struct summary *summary, const char *name,
-		      uint64_t count)
+		      uint64_t count, double rate)
 {
-	write_counts(out, summary, name, count);
+	write_counts(out, summary, name, count, rate);
 	base_output_text(out, "\n");
 }
 
@@ -344,8 +352,9 @@ static void write_span(struct base_output *out, const struct summary *summary)
 	if (events == 0)
 		base_output_text(out, "events    none\n");
 	else if (has_rate(summary))
-		base_output_format(out, "events    %llu in %.6f s, %.0f a second\n", events, summary->seconds,
-				   (double)events / summary->seconds);
+		base_output_format(out, "events    %llu in %.6f s, %.0f a second%s\n", events,
+				   summary->seconds, a_second(summary, events, tally->rate),
+				   tally->rated ? " in the time that each ring covers" : "");
 	else if (info->frequency)
 		base_output_format(out, "events    %llu in %llu ticks of the clock, too few for a rate\n",
 				   events, (unsigned long long)(tally->last - tally->first));
@@ -443,7 +452,7 @@ static void write_events(struct base_output *out, const struct summary *summary)
 		const struct summary_event *event = &summary->named[n];
 
 		name_event(summary, event->id, name);
-		write_counts(out, summary, name, event->count);
+		write_counts(out, summary, name, event->count, event->rate);
 		if (event->folded)
 			base_output_format(out, " %12llu %12llu", (unsigned long long)event->folded,
 					   (unsigned long long)(event->count + event->folded));
@@ -467,18 +476,23 @@ static void write_threads(struct base_output *out, const struct summary *summary
 			*at++ = ')';
 		}
 		*at = '\0';
-		write_row(out, summary, name, entry->count);
+		write_row(out, summary, name, entry->count, entry->rate);
 	}
 	if (summary->thread_count > THREADS_SHOWN)
 		base_output_format(out, "... and %zu more threads (--json has all)\n",
 				   summary->thread_count - THREADS_SHOWN);
 }
 
-double summary_cost_share(const struct summary *summary, uint64_t events, uint32_t cpus)
+double summary_cost_share(const struct summary *summary, uint64_t events, double rate, uint32_t cpus)
 {
 	const struct tally *tally = summary->tally;
+	const uint64_t ticks = tally->last - tally->first;
 
-	return tally->events ? cost_share(summary->cost, events, tally->last - tally->first, cpus) : 0;
+	if (!tally->events)
+		return 0;
+	if (tally->rated)
+		events = (uint64_t)(rate * (double)ticks + 0.5);
+	return cost_share(summary->cost, events, ticks, cpus);
 }
 
 /* Writes what recording the events cost. */
@@ -498,10 +512,11 @@ static void write_cost(struct base_output *out, const struct summary *summary)
 	else
 		base_output_format(out, "cost      %.3f ticks an event", (double)summary->cost / 1000);
 	if (has_rate(summary))
-		base_output_format(out, ", %s%.3f%% of the time of %u CPU%s",
-				   summary->overwritten + summary->invalid ? "at least " : "",
-				   100 * summary_cost_share(summary, summary->tally->events, cpus), cpus,
-				   cpus == 1 ? "" : "s");
+		base_output_format(
+			out, ", %s%.3f%% of the time of %u CPU%s",
+			summary->overwritten + summary->invalid ? "at least " : "",
+			100 * summary_cost_share(summary, summary->tally->events, summary->tally->rate, cpus),
+			cpus, cpus == 1 ? "" : "s");
 	base_output_text(out, "\n");
 }
 
@@ -516,10 +531,10 @@ static void write_cpus(struct base_output *out, const struct summary *summary)
 		const struct tally_entry *entry = &summary->cpus[n];
 
 		snprintf(name, sizeof(name), entry->key < TALLY_CPUS - 1 ? "CPU%u" : "CPU?", entry->key);
-		write_counts(out, summary, name, entry->count);
+		write_counts(out, summary, name, entry->count, entry->rate);
 		if (shares)
 			base_output_format(out, " %16.3f%%",
-					   100 * summary_cost_share(summary, entry->count, 1));
+					   100 * summary_cost_share(summary, entry->count, entry->rate, 1));
 		base_output_text(out, "\n");
 	}
 }

@@ -29,12 +29,14 @@ struct tally_count {
 	 * timestamp
 	 */
 	uint64_t sequence;
+	double rate; /* number of events in a tick, if `rated` is set in struct tally */
 };
 
 /* A key that occurred (a type, thread or CPU), as an element of a list. */
 struct tally_entry {
 	uint64_t count;
 	uint64_t first, sequence;
+	double rate;
 	uint32_t key;
 };
 
@@ -48,6 +50,10 @@ struct tally {
 	uint64_t repeats[TALLY_EVENTS];
 	struct tally_count event[TALLY_EVENTS];
 	uint64_t cpu[TALLY_CPUS];
+	/* set by tally_rates(): true if `rate`, `cpu_rate` and the rates of counts are valid */
+	bool rated;
+	double rate; /* number of events in a tick */
+	double cpu_rate[TALLY_CPUS];
 	struct tally_count *thread[TALLY_THREAD_PAGES];
 };
 
@@ -62,6 +68,11 @@ int tally_trace(struct tally **tally, struct ktread *trace);
  */
 typedef int tally_each(void *context, const struct ktread_brief *brief, unsigned count);
 int tally_trace_with(struct tally **tally, struct ktread *trace, tally_each *each, void *context);
+/*
+ * If rings were overwritten, they cover different times. Then reads the trace again, and computes rates for
+ * which each ring counts only for the time that it covers. Returns 0 or a negative KTREAD_E_*.
+ */
+int tally_rates(struct tally *tally, struct ktread *trace);
 void tally_free(struct tally *tally);
 
 /* The properties by which events are counted. */
@@ -94,8 +105,9 @@ struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, 
  */
 struct summary_event {
 	uint64_t count, folded; /* sums of all these types */
-	uint32_t id;		/* one of these types */
-	uint32_t place;		/* place in the list of types */
+	double rate;
+	uint32_t id;	/* one of these types */
+	uint32_t place; /* place in the list of types */
 };
 
 struct summary {
@@ -133,7 +145,10 @@ bool summary_was_stopped(const struct summary *summary);
 const char *summary_ended(const struct ktread *trace, size_t *length);
 /* Returns the exit reason: "exited", "panicked" or "running". */
 const char *summary_outcome(uint32_t outcome);
-/* Returns the fraction of the time of `cpus` CPUs that was needed to record `events` events; 0 if unknown. */
-double summary_cost_share(const struct summary *summary, uint64_t events, uint32_t cpus);
+/*
+ * Returns the fraction of the time of `cpus` CPUs that was needed to record `events` events; 0 if unknown.
+ * `rate`: number of these events in a tick, used if the tally has rates.
+ */
+double summary_cost_share(const struct summary *summary, uint64_t events, double rate, uint32_t cpus);
 
 #endif

@@ -107,8 +107,8 @@ static void write_head(struct base_output *out, const struct summary *summary)
 			     summary->tally->events ? summary->tally->last - summary->tally->first : 0);
 	base_json_put_format(out, "seconds", "%.9f", summary->seconds);
 	if (summary->cost) {
-		const double share =
-			summary_cost_share(summary, summary->tally->events, ktread_cpus_used(info));
+		const double share = summary_cost_share(summary, summary->tally->events, summary->tally->rate,
+							ktread_cpus_used(info));
 
 		base_json_put_format(out, "cost_ticks", "%.3f", (double)summary->cost / 1000);
 		base_json_put_format(out, "cost_share", "%.6f", share);
@@ -150,7 +150,8 @@ static void write_cpu(struct base_output *out, const struct summary *summary, co
 {
 	base_json_put_known(out, "cpu", entry->key < TALLY_CPUS - 1, entry->key);
 	if (summary->cost)
-		base_json_put_format(out, "cost_share", "%.6f", summary_cost_share(summary, entry->count, 1));
+		base_json_put_format(out, "cost_share", "%.6f",
+				     summary_cost_share(summary, entry->count, entry->rate, 1));
 	base_json_put_number(out, "records", entry->count);
 }
 

@@ -152,7 +152,7 @@ static struct tally_count count_of(const struct tally *tally, enum tally_kind ki
 		return tally->event[key];
 	if (kind == TALLY_BY_THREAD)
 		return tally->thread[key / TALLY_THREAD_PAGE][key % TALLY_THREAD_PAGE];
-	return (struct tally_count){ .count = tally->cpu[key] };
+	return (struct tally_count){ .count = tally->cpu[key], .rate = tally->cpu_rate[key] };
 }
 
 static int most_first(const void *a, const void *b)
@@ -189,7 +189,8 @@ struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, 
 			return NULL;
 		}
 		list = larger;
-		list[length++] = (struct tally_entry){ count.count, count.first, count.sequence, key };
+		list[length++] =
+			(struct tally_entry){ count.count, count.first, count.sequence, count.rate, key };
 	}
 	*entries = length;
 	if (list && order == TALLY_MOST_FIRST)

@@ -36,6 +36,7 @@ UNIT_WITH_export_perfetto := perfetto_script script test/perfetto/text.c
 UNIT_WITH_export_perfetto_gaps := $(UNIT_WITH_export_perfetto)
 UNIT_WITH_export_folded := script
 UNIT_WITH_export_missing := script
+UNIT_WITH_export_rates := script
 UNIT_WITH_export_violations := script
 UNIT_WITH_filter := script
 UNIT_WITH_flow := flow_support test/fake/hwt_script.c
