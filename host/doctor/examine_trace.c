@@ -107,7 +107,8 @@ static void examine_cpus(struct findings *report, const struct subject *subject)
 			facts->cpus - 1, subject->cpus, finding_plural(subject->cpus));
 	else if (list_cpus(facts, is_missing, list) && may_be_late(subject))
 		findings_add(report, FINDING_NOTE, "CPU numbers",
-			     "CPU %s has not called ktrace_cpu_online(): it was not started, or not yet",
+			     "CPU %s has not called ktrace_cpu_online(): it was not started, or not yet, "
+			     "or ktrace_arch_cpu() does not count from 0",
 			     list);
 	else if (list_cpus(facts, is_missing, list))
 		findings_add(report, FINDING_WRONG, "CPU numbers",

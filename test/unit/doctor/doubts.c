@@ -152,6 +152,23 @@ static void release_by_other_thread_does_not_depend_on_clocks(void **state)
 	only_if_ordered(MISTAKE_RELEASE, true);
 }
 
+/* CPUs count heartbeats since the start, but the ring covers only the last second. */
+static void length_of_a_run_with_overwritten_records_is_unknown(void **state)
+{
+	struct facts facts;
+
+	(void)state;
+	script_event(CALL, 0, 0, 5, V(1));
+	script_event(CALL, 1000 * MS, 0, 5, V(1));
+	assert_int_equal(facts_read(&facts, script_trace()), 0);
+	assert_true(facts.seconds > 0.99);
+	facts_free(&facts);
+	script_ring(0)->overwritten = 5;
+	assert_int_equal(facts_read(&facts, script_trace()), 0);
+	assert_true(facts.seconds <= 0);
+	facts_free(&facts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +183,7 @@ int main(void)
 		TEST(folded_returns_are_not_missing),
 		TEST(release_by_unknown_clocks_is_uncertain),
 		TEST(release_by_other_thread_does_not_depend_on_clocks),
+		TEST(length_of_a_run_with_overwritten_records_is_unknown),
 	};
 
 	return cmocka_run_group_tests_name("doctor doubts", tests, NULL, NULL);
