@@ -216,6 +216,19 @@ static void write_taken(struct base_output *out, const struct summary *summary)
 	base_output_text(out, "; later events are unknown\n");
 }
 
+/* Returns whether the trace has a record of a panic. Older kernels do not store a panic after their exit. */
+static bool has_panicked(const struct summary *summary)
+{
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(summary->trace, id);
+
+		if (type && summary->tally->event[id].count && strcmp(type->group, "ktrace") == 0 &&
+		    strcmp(type->name, "panic") == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Writes how the guest ended, as recorded by the guest and as observed by `ktrace run`. */
 static void write_end(struct base_output *out, const struct summary *summary)
 {
@@ -226,7 +239,8 @@ static void write_end(struct base_output *out, const struct summary *summary)
 
 	base_output_format(out, "guest     %s", summary_outcome(info->outcome));
 	if (info->outcome == KTRX_OUTCOME_EXITED)
-		base_output_format(out, " with status %d", info->status);
+		base_output_format(out, " with status %d%s", info->status,
+				   has_panicked(summary) ? ", then panicked" : "");
 	else if (info->outcome == KTRX_OUTCOME_RUNNING)
 		base_output_text(out, ": no exit, no panic recorded");
 	base_output_text(out, "\n");
