@@ -257,6 +257,31 @@ static void see_end(struct check *check, uint32_t index)
 }
 
 /*
+ * At the end of the trace, counts the intervals of "at most N EVENTS" that are not over, and in which events may
+ * be missing.
+ */
+static void see_last_intervals(struct check *check, uint32_t index)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	const struct keyed *table = &check->table[index];
+
+	for (uint32_t n = 0; n < table->count; n++) {
+		const struct keyed_entry *entry = &table->entry[n];
+		uint64_t to = check->stamp;
+		struct check_gap gap;
+
+		if (rule->ticks && elapsed(entry->stamp, to) > rule->ticks)
+			to = entry->stamp + rule->ticks;
+		if (entry->count > rule->limit)
+			continue;
+		gap = check_gap(check, check_keyed_by_cpu(rule) ? entry->cpu : GAPS_ANYWHERE,
+				check->needed[index], entry->stamp, to);
+		if (gap.is)
+			check_undecided(check, index, gap.off);
+	}
+}
+
+/*
  * Reports the mistakes that CPU descriptors record. A descriptor contains only the first mistake of its CPU.
  * While hooks do not maintain the state tables (debug.ktr.state is 0), later mistakes are unknown. To find
  * out whether a mistake is judged, treats it as an event without a type.
@@ -300,6 +325,8 @@ static void finish(struct check *check, uint32_t index, const struct ktread *tra
 		return;
 	if (rule->form == RULE_WITHIN)
 		see_end(check, index);
+	else if (rule->form == RULE_MOST)
+		see_last_intervals(check, index);
 	else if (rule->form == RULE_BROKEN)
 		see_broken(check, index, trace);
 	else if (rule->in_depth) {

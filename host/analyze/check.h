@@ -125,6 +125,12 @@ struct check_gap check_gap(struct check *check, uint32_t cpu, const uint8_t *eve
  */
 void check_undecided(struct check *check, uint32_t rule, uint32_t off);
 
+/*
+ * Returns true if the key of the rule contains the number of the CPU that records the event, for every event
+ * of the rule that has a key.
+ */
+bool check_keyed_by_cpu(const struct rule *rule);
+
 /* Counts a violation and passes it to the callback. */
 void check_report(struct check *check, const struct check_violation *violation);
 

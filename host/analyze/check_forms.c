@@ -28,6 +28,7 @@ void check_undecided(struct check *check, uint32_t rule, uint32_t off)
 		return;
 	if (result->switched_off == 0)
 		result->off = off;
+	result->folded |= scheduling_folded(gaps_scheduling(check->gaps), off);
 	result->switched_off++;
 }
 
@@ -93,11 +94,7 @@ void check_blame(struct check_violation *violation, const struct keyed_entry *ca
 	violation->cause_thread = cause->thread;
 }
 
-/*
- * Returns true if the key of the rule contains the number of the CPU that records the event, for every event
- * of the rule that has a key.
- */
-static bool keyed_by_cpu(const struct rule *rule)
+bool check_keyed_by_cpu(const struct rule *rule)
 {
 	for (uint32_t k = 0; k < rule->keys; k++) {
 		uint32_t n = 0;
@@ -129,7 +126,7 @@ static uint32_t where_gaps_matter(const struct check *check, const struct rule *
 {
 	const struct threads_thread *running = threads_on(check->threads, event->cpu);
 
-	if (keyed_by_cpu(rule))
+	if (check_keyed_by_cpu(rule))
 		return event->cpu;
 	if (entry && entry->cpu == event->cpu && keyed_by_thread(rule, which) && event->thread != 0 &&
 	    running && running->id == event->thread && running->since <= entry->time)
@@ -203,11 +200,12 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 	entry = keyed_find(&check->table[rule->depth], key);
 	gap = gap_since(check, index, which, entry, event);
 	violation.count = entry && !gap.is ? entry->count : 0;
-	if (!keyed_by_cpu(rule))
+	if (!check_keyed_by_cpu(rule))
 		check->order_failed |= see_order(check, rule->depth, key, event, false) != 0;
 	if (violation.count > rule->limit) {
 		check_blame(&violation, entry);
-		keyed_by_cpu(rule) ? check_report(check, &violation) : report_ordered(check, &violation);
+		check_keyed_by_cpu(rule) ? check_report(check, &violation)
+					 : report_ordered(check, &violation);
 	} else if (gap.is || (entry && !entry->known)) {
 		check_undecided(check, index, gap.is ? gap.off : entry->off);
 	} else {
@@ -472,7 +470,7 @@ static int see_order_of_rule(struct check *check, uint32_t index, uint32_t which
 	check->unsure = false;
 	check->order_table = index;
 	memset(check->order_key, 0, sizeof(check->order_key));
-	if (check->order.certain || keyed_by_cpu(rule) ||
+	if (check->order.certain || check_keyed_by_cpu(rule) ||
 	    (!depth && rule->form != RULE_AFTER && rule->form != RULE_WITHIN) ||
 	    !rules_key(rule, which, event, key))
 		return 0;

@@ -154,8 +154,8 @@ static bool is_measured(struct reading *r, struct spans_owner owner, const struc
 
 /*
  * Counts a duration that is not measured. `end`: the event that ends it; NULL: the model ends it at the
- * current event, without an end, or the trace ends. If the current event records that events were switched on
- * or off, and no slots are missing, the end is missing because an event was off.
+ * current event, without an end, or the trace ends. If no slots are missing, and the current event records
+ * that events were switched on or off, or an event was folded, that is why the end is missing.
  */
 static void drop(struct reading *r, struct latencies_row *row, uint64_t begin, const struct ktread_event *end)
 {
@@ -167,7 +167,8 @@ static void drop(struct reading *r, struct latencies_row *row, uint64_t begin, c
 	else if (r->closing)
 		off = gaps_switched(r->gaps, r->needed[row->kind], begin, r->last) != 0;
 	else
-		off = switched_change_of(r->event, &change) &&
+		off = (switched_change_of(r->event, &change) ||
+		       gaps_switched(r->gaps, r->needed[row->kind], begin, r->event->stamp)) &&
 		      !gaps_between(r->gaps, GAPS_ANYWHERE, begin, r->event->stamp);
 	if (off)
 		row->switched++;

@@ -162,7 +162,7 @@ bool rules_hold(const struct rule_condition *condition, uint32_t count, const st
 /*
  * Checks a trace against rules. Calls back for each violation when it is found. If an event that decides a
  * rule may be missing in the trace, the rule counts as undecided, not as violated or kept. An event may be
- * missing because slots were lost, or because the event was switched off.
+ * missing because slots were lost, or because the event was switched off or folded.
  *
  * Memory is bounded: a table of KEYED_MAX entries for each rule, and the limits of threads.h and
  * scheduling.h.
@@ -194,12 +194,14 @@ struct check_result {
 	uint64_t violated;
 	/*
 	 * number of times that the rule could not be decided, because slots were lost or events were switched
-	 * off
+	 * off or folded
 	 */
 	uint64_t undecided;
-	/* number of times in `undecided` for which the reason was that an event was switched off */
+	/* number of times in `undecided` for which the reason was that an event was switched off or folded */
 	uint64_t switched_off;
 	uint32_t off; /* id of the first event that was switched off */
+	/* true if the reason was, at least once, that repetitions of an event were counted instead of recorded */
+	bool folded;
 	/* number of times that a thread's state was unknown because sched.switch does not record it */
 	uint64_t unknown;
 	/*

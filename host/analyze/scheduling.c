@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/scheduling.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/index.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -15,6 +17,11 @@
  * (`ktrace.switched`, `ktrace.stopped`), and from the event table, which has the final states. If the trace
  * does not show when recording of an event stopped, assumes that it stopped directly after the event's last
  * record. So no conclusion is drawn from a missing record.
+ *
+ * An event also counts as off while its repetitions were counted instead of recorded (KTRX_EVENT_FOLD). Between
+ * the first and the last repetition, a record of the event may be missing. `ktrace.repeat` and the table of
+ * repetitions have these times. If slots are missing that may have contained `ktrace.repeat`, assumes that any
+ * record of an event that folds is missing before them.
  */
 
 /*
@@ -26,12 +33,14 @@
 /* A period in which an event was off: after the timestamp `from`, and before the timestamp `to`. */
 struct time {
 	uint64_t from, to;
+	uint64_t latest; /* maximum of `to` over this period and the event's periods before it in the array */
 	uint32_t id;
 };
 
 struct switched {
-	const struct ktread *trace;
-	struct time *time; /* periods in which events were off; switched_end() sorts them by event id */
+	struct ktread *trace;
+	/* periods in which events were off; switched_end() sorts them by event id, and then by `from` */
+	struct time *time;
 	uint32_t count, room;
 	/* indexed by event id: timestamp of the event's newest record; 0 if it has no record */
 	uint64_t last[KTRX_EVENT_MAX + 1];
@@ -41,22 +50,34 @@ struct switched {
 	uint32_t begin[KTRX_EVENT_MAX + 2];
 	uint8_t some[SWITCHED_MAP]; /* bit map of the events that have an element in `time` */
 	uint8_t always[SWITCHED_MAP];
+	bool any_always;	      /* true if `always` has an event */
+	uint8_t folded[SWITCHED_MAP]; /* bit map of the events of which repetitions were counted */
+	uint32_t repeat;	      /* id of ktrace.repeat; UINT32_MAX: the trace has none */
+	bool *begun;		      /* indexed by ring: true after the ring's first event */
+	/* timestamp of the newest event before which slots of its ring are missing; 0: there is none */
+	uint64_t lost;
 };
 
 /* Returns 0 or KTREAD_E_MEMORY. The caller frees `*switched` in either case. */
-static int switched_open(struct switched **switched, const struct ktread *trace)
+static int switched_open(struct switched **switched, struct ktread *trace)
 {
-	*switched = calloc(1, sizeof(**switched));
-	if (!*switched)
+	const struct ktread_type *repeat = ktread_type_find(trace, "ktrace", "repeat");
+	struct switched *s = calloc(1, sizeof(*s));
+
+	*switched = s;
+	if (!s)
 		return KTREAD_E_MEMORY;
-	(*switched)->trace = trace;
-	return 0;
+	s->trace = trace;
+	s->repeat = repeat ? repeat->id : UINT32_MAX;
+	s->begun = calloc((size_t)ktread_info(trace)->rings + 1, sizeof(*s->begun));
+	return s->begun ? 0 : KTREAD_E_MEMORY;
 }
 
 static void switched_close(struct switched *s)
 {
 	if (!s)
 		return;
+	free(s->begun);
 	free(s->time);
 	free(s);
 }
@@ -72,13 +93,14 @@ static int add(struct switched *s, uint32_t id, uint64_t from, uint64_t to)
 
 	if (s->count == SWITCHED_MAX) {
 		mark(s->always, id);
+		s->any_always = true;
 		return 0;
 	}
 	larger = base_grow(s->time, &s->room, (size_t)s->count + 1, sizeof(*larger));
 	if (!larger)
 		return KTREAD_E_MEMORY;
 	s->time = larger;
-	s->time[s->count++] = (struct time){ from, to, id };
+	s->time[s->count++] = (struct time){ .from = from, .to = to, .id = id };
 	mark(s->some, id);
 	return 0;
 }
@@ -144,6 +166,26 @@ static int take(struct switched *s, const struct switched_change *change, uint64
 	return error;
 }
 
+/* Records that repetitions of an event were counted instead of recorded. `first`, `last`: their timestamps. */
+static int take_fold(struct switched *s, uint64_t id, uint64_t first, uint64_t last)
+{
+	if (id > KTRX_EVENT_MAX)
+		return 0;
+	mark(s->folded, (uint32_t)id);
+	return add(s, (uint32_t)id, first ? first - 1 : 0, last < UINT64_MAX ? last + 1 : last);
+}
+
+static int take_repeat(struct switched *s, const struct ktread_event *event)
+{
+	struct ktread_value id, first, last;
+
+	if (ktread_value_named(event, "event", &id) < 0 || ktread_value_named(event, "first", &first) < 0 ||
+	    ktread_value_named(event, "last", &last) < 0)
+		return 0;
+	return take_fold(s, id.number, ktread_clock_correct(s->trace, event->cpu, first.number),
+			 ktread_clock_correct(s->trace, event->cpu, last.number));
+}
+
 /*
  * Processes an event of the trace. Call it for each event, in the order of the trace. Returns 0 or
  * KTREAD_E_MEMORY.
@@ -155,6 +197,11 @@ static int switched_event(struct switched *s, const struct ktread_event *event)
 
 	if (id <= KTRX_EVENT_MAX && event->stamp > s->last[id])
 		s->last[id] = event->stamp;
+	if (event->lost > 0 && s->begun[event->ring] && event->stamp > s->lost)
+		s->lost = event->stamp;
+	s->begun[event->ring] = true;
+	if (id == s->repeat)
+		return take_repeat(s, event);
 	return switched_change_of(event, &change)
 		       ? take(s, &change, switched_change_stamp(&change, s->trace, event))
 		       : 0;
@@ -164,7 +211,47 @@ static int by_id(const void *a, const void *b)
 {
 	const struct time *left = a, *right = b;
 
-	return left->id < right->id ? -1 : left->id > right->id;
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	return left->from < right->from ? -1 : left->from > right->from;
+}
+
+/*
+ * Returns whether records after the last event of a ring are missing. Records that the boot ring refused, which
+ * has no CPU, do not count, because CPUs leave it when they have rings of their own.
+ */
+static bool lacks_repeats(const struct ktread *trace)
+{
+	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(trace, n);
+
+		if (ring->cut > 0 || (ring->dropped > 0 && (n > 0 || ring->cpu != KTRX_NO_CPU)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Adds the repetitions that the kernel was still counting, and, for each event that folds, the time for which
+ * `ktrace.repeat` may be missing.
+ */
+static int take_folds(struct switched *s)
+{
+	struct ktread_fold fold;
+	uint32_t row = 0;
+	int status, error = 0;
+
+	while (!error && (status = ktread_fold(s->trace, &row, &fold)) > 0)
+		error = take_fold(s, fold.event.id, fold.first, fold.last);
+	if (error || (s->lost == 0 && !lacks_repeats(s->trace)))
+		return error;
+	for (uint32_t id = 1; id <= KTRX_EVENT_MAX && !error; id++) {
+		const struct ktread_type *type = ktread_type(s->trace, id);
+
+		if ((type && type->flags & KTRX_EVENT_FOLD) || s->folded[id / 8] >> id % 8 & 1)
+			error = take_fold(s, id, 0, lacks_repeats(s->trace) ? UINT64_MAX : s->lost);
+	}
+	return error;
 }
 
 /*
@@ -192,8 +279,17 @@ static int switched_end(struct switched *s)
 	int error = take_rest(s);
 	uint32_t n = 0;
 
+	if (!error)
+		error = take_folds(s);
 	if (s->count)
 		qsort(s->time, s->count, sizeof(*s->time), by_id);
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct time *time = &s->time[i];
+
+		time->latest = time->to;
+		if (i > 0 && time[-1].id == time->id && time[-1].latest > time->to)
+			time->latest = time[-1].latest;
+	}
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX + 1; id++) {
 		while (n < s->count && s->time[n].id < id)
 			n++;
@@ -204,10 +300,12 @@ static int switched_end(struct switched *s)
 
 static bool was_off(const struct switched *s, uint32_t id, uint64_t from, uint64_t to)
 {
-	for (uint32_t n = s->begin[id]; n < s->begin[id + 1]; n++)
-		if (s->time[n].from < to && s->time[n].to > from)
-			return true;
-	return false;
+	const struct time *time = s->time + s->begin[id];
+	const uint32_t count = s->begin[id + 1] - s->begin[id];
+	/* all periods before the first one whose `latest` is after `from` end at or before `from` */
+	const size_t n = base_count_up_to(time, count, sizeof(*time), offsetof(struct time, latest), from);
+
+	return n < count && time[n].from < to;
 }
 
 /* Returns whether one event was off at some time between the two timestamps. */
@@ -248,7 +346,7 @@ static uint32_t switched_between(const struct switched *s, const uint8_t *events
 	 * fast path: most traces have no event that was switched on or off, and this function is called for
 	 * each span
 	 */
-	if (s->count == 0)
+	if (s->count == 0 && !s->any_always)
 		return 0;
 	for (uint32_t byte = 0; byte < SWITCHED_MAP; byte++) {
 		const uint8_t some = events[byte] & (s->some[byte] | s->always[byte]);
@@ -302,7 +400,7 @@ static void add_event(struct scheduling *s, uint32_t id, const struct wellknown 
 	s->place[id] = (uint16_t)s->events;
 }
 
-int scheduling_open(struct scheduling **result, const struct ktread *trace)
+int scheduling_open(struct scheduling **result, struct ktread *trace)
 {
 	struct wellknown_table *known = calloc(1, sizeof(*known));
 	struct scheduling *s = calloc(1, sizeof(*s));
@@ -485,6 +583,11 @@ uint32_t scheduling_switched(const struct scheduling *s, const uint8_t *events, 
 	return switched_between(s->switched, events, from, to);
 }
 
+bool scheduling_folded(const struct scheduling *s, uint32_t id)
+{
+	return id <= KTRX_EVENT_MAX && s->switched->folded[id / 8] >> id % 8 & 1;
+}
+
 void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, uint8_t *map)
 {
 	static const enum wellknown_kind kinds[] = { WELLKNOWN_SWITCH, WELLKNOWN_WAKE, WELLKNOWN_WAKE_QUEUE,
@@ -492,92 +595,4 @@ void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, 
 
 	for (size_t n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++)
 		wellknown_mark(trace, table, kinds[n], map);
-}
-
-/* ---- Whether the events of spans are recorded ---- */
-
-enum recorded_family recorded_family_of(enum wellknown_kind kind)
-{
-	switch (kind) {
-	case WELLKNOWN_SYSCALL_ENTER:
-	case WELLKNOWN_SYSCALL_EXIT:
-		return RECORDED_CALLS;
-	case WELLKNOWN_IRQ_ENTER:
-	case WELLKNOWN_IRQ_EXIT:
-		return RECORDED_INTERRUPTS;
-	case WELLKNOWN_FAULT_ENTER:
-	case WELLKNOWN_FAULT_EXIT:
-		return RECORDED_FAULTS;
-	case WELLKNOWN_LOCK_CONTEND:
-	case WELLKNOWN_LOCK_ACQUIRE:
-	case WELLKNOWN_LOCK_RELEASE:
-		return RECORDED_LOCKS;
-	default:
-		return RECORDED_FAMILIES;
-	}
-}
-
-int recorded_create(struct recorded **recorded, const struct ktread *trace)
-{
-	const struct ktread_type *change = ktread_type_find(trace, "ktrace", "switched");
-	const struct ktread_type *stop = ktread_type_find(trace, "ktrace", "stopped");
-	struct wellknown_table *table;
-	struct recorded *r;
-
-	*recorded = NULL;
-	if (!change)
-		return 0;
-	table = calloc(1, sizeof(*table));
-	r = calloc(1, sizeof(*r));
-	if (!table || !r) {
-		free(table);
-		free(r);
-		return KTREAD_E_MEMORY;
-	}
-	r->change = change->id;
-	r->stop = stop ? stop->id : UINT32_MAX;
-	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
-		const struct ktread_type *type = id ? ktread_type(trace, id) : NULL;
-
-		r->family[id] = (uint8_t)(type ? recorded_family_of(wellknown_bind(table, type)->kind)
-					       : RECORDED_FAMILIES);
-	}
-	free(table);
-	*recorded = r;
-	return 0;
-}
-
-static void set_off(struct recorded *r, uint32_t id, bool off)
-{
-	if (r->family[id] == RECORDED_FAMILIES || r->off[id] == off)
-		return;
-	r->off[id] = off;
-	r->events_off[r->family[id]] += off ? 1 : UINT32_MAX;
-	r->of_spans_off += off ? 1 : UINT32_MAX;
-}
-
-unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *late)
-{
-	struct switched_change change;
-	unsigned families = 0;
-
-	if (!recorded_is_due(r, event))
-		return 0;
-	/*
-	 * An event that counts as off may still have a record. If there was a gap before the record, the
-	 * event was switched on in the gap. Otherwise the CPU began to write the record before the event was
-	 * switched off, and finished it later.
-	 */
-	if (r->of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
-		set_off(r, event->id, false);
-	if ((event->id != r->change && event->id != r->stop) || !switched_change_of(event, &change))
-		return 0;
-	r->gaps = gaps;
-	*late = change.records || change.stopped;
-	for (uint32_t id = change.first; id <= change.last; id++) {
-		if (r->family[id] != RECORDED_FAMILIES)
-			families |= 1u << r->family[id];
-		set_off(r, id, !change.records);
-	}
-	return families;
 }

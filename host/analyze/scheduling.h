@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Facts that are collected in one reading of a trace, before other readings draw conclusions: when events
- * were switched off, which events describe threads, and where slots are missing. Also what one reading finds
+ * were switched off or folded, which events describe threads, and where slots are missing. Also what one reading finds
  * out as it goes: whether events are recorded now, and whether the states of switches are wrong.
  */
 #ifndef ANALYZE_SCHEDULING_H
@@ -14,7 +14,7 @@
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
-/* ---- When events were switched off ---- */
+/* ---- When events were switched off or folded ---- */
 
 #define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* size of a bit map of events, in bytes */
 
@@ -70,7 +70,7 @@ void scheduling_free(struct scheduling *scheduling);
  * ring, instead of in order of time. If scheduling_needs_order() returns true after the last event, the
  * caller must use scheduling_read() instead. Each function returns 0 or KTREAD_E_MEMORY.
  */
-int scheduling_open(struct scheduling **scheduling, const struct ktread *trace);
+int scheduling_open(struct scheduling **scheduling, struct ktread *trace);
 int scheduling_event(struct scheduling *scheduling, const struct ktread_event *event);
 int scheduling_end(struct scheduling *scheduling);
 bool scheduling_needs_order(const struct scheduling *scheduling);
@@ -123,6 +123,12 @@ bool scheduling_off(const struct scheduling *scheduling, enum wellknown_kind kin
  */
 uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t *events, uint64_t from,
 			     uint64_t to);
+
+/*
+ * Returns whether repetitions of the event were counted instead of recorded at some time. While they were, the
+ * functions above take the event for one that was off.
+ */
+bool scheduling_folded(const struct scheduling *scheduling, uint32_t id);
 
 /* Marks the events that change the states of threads in a bit map of KTRX_EVENT_MAX + 1 bits. */
 void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, uint8_t *map);
@@ -220,7 +226,7 @@ uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t 
 bool gaps_state_lasts(struct gaps *gaps, const uint8_t *events, bool running, uint32_t cpu, uint64_t from,
 		      uint64_t to);
 
-/* ---- Whether the events of spans are recorded ---- */
+/* ---- Whether the events of spans are recorded (recorded.c) ---- */
 
 /*
  * While the trace is read, tracks whether the events that begin and end spans are recorded. Uses the

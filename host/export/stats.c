@@ -138,7 +138,7 @@ static void write_unmatched(struct base_output *out, const struct pairs_result *
 		base_output_format(out, "\n  dropped: %llu, slots are missing in between",
 				   (unsigned long long)pairs->dropped);
 	if (pairs->switched)
-		base_output_format(out, "\n  switched: %llu, an event was off in between",
+		base_output_format(out, "\n  switched: %llu, an event was off or folded in between",
 				   (unsigned long long)pairs->switched);
 	if (pairs->keyless)
 		base_output_format(out, "\n  without a key: %llu events", (unsigned long long)pairs->keyless);
@@ -231,7 +231,7 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 		base_output_format(
 			out,
 			"not measured: %llu, because an event that they need was, or may have been, "
-			"off in between\n",
+			"off or folded in between\n",
 			(unsigned long long)switched);
 	if (latencies->unpaired)
 		base_output_format(out, "%llu ends without a beginning, or beginnings without an end\n",

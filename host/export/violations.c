@@ -232,14 +232,17 @@ static void say_undecided(struct finding *finding, uint64_t times, const char *w
 				 why);
 }
 
-/* Adds a line to the evidence: how often the rule could not be decided because this event was disabled. */
+/*
+ * Adds a line to the evidence: how often the rule could not be decided because this event was disabled, or its
+ * repetitions were counted instead of recorded.
+ */
 static void say_switched_off(struct ktread *trace, const struct check_result *result, struct finding *finding)
 {
 	const struct ktread_type *type = ktread_type(trace, result->off);
 	char why[ANALYZE_EVENT_NAME_MOST + 40] = "an event", *at = why;
 
 	at = type ? analyze_event_name_put(why, type) : why + strlen(why);
-	snprintf(at, 40, " was off");
+	snprintf(at, 40, result->folded ? " was folded or off" : " was off");
 	say_undecided(finding, result->switched_off, why);
 }
 

@@ -71,6 +71,32 @@ static void durations_with_an_event_that_may_have_been_off_are_counted(void **st
 	latencies_free(latencies);
 }
 
+/* The second call's end and the third call's beginning are repetitions without a record. */
+static void durations_are_not_measured_while_their_events_are_folded(void **state)
+{
+	struct latencies *latencies = NULL;
+
+	(void)state;
+	script_type(20, "syscall", "enter", "u32 nr");
+	script_type(21, "syscall", "exit", "u32 nr");
+	script_type(22, "ktrace", "repeat", "u16 event,u64 more,u64 first,u64 last");
+	script_event(20, 10, 0, 2, V(7));
+	script_event(21, 20, 0, 2, V(7)); /* 10 */
+	script_event(22, 200, 0, 2, V(20), V(2), V(100), V(150));
+	script_event(20, 200, 0, 2, V(8));
+	script_fold(21, 110, 210);
+	script_event(20, 1000, 0, 2, V(7));
+	script_event(21, 1010, 0, 2, V(7)); /* 10 */
+	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
+	assert_int_equal(latencies->rows, 2);
+	assert_int_equal(latencies->row[0].ticks.count, 2);
+	assert_int_equal(latencies->row[0].ticks.greatest, 10);
+	assert_int_equal(latencies->row[1].ticks.count, 0);
+	assert_int_equal(latencies->row[1].switched, 1);
+	assert_int_equal(latencies->row[1].dropped, 0);
+	latencies_free(latencies);
+}
+
 static void durations_that_are_open_at_the_end_have_no_end(void **state)
 {
 	struct latencies *latencies = NULL;
@@ -531,6 +557,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_paired_while_its_events_are_off, begin, end),
 		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_restart_of_recording, begin, end),
 		cmocka_unit_test_setup_teardown(durations_with_an_event_that_may_have_been_off_are_counted,
+						begin, end),
+		cmocka_unit_test_setup_teardown(durations_are_not_measured_while_their_events_are_folded,
 						begin, end),
 		cmocka_unit_test_setup_teardown(durations_that_are_open_at_the_end_have_no_end, begin, end),
 		cmocka_unit_test_setup_teardown(durations_before_a_stop_of_recording_are_measured, begin,

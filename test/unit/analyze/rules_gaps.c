@@ -139,6 +139,86 @@ static void an_event_that_is_off_at_the_end_was_recorded_before(void **state)
 	assert_string_equal(checking_rules->rule[0].why, "irq.eoi was not recorded");
 }
 
+static void repeat(uint64_t stamp, uint16_t event, uint64_t first, uint64_t last)
+{
+	script_event(REPEAT, stamp, 0, 7, V(event), V(3), V(first), V(last));
+}
+
+static const char calls[] = "a: never syscall.enter after syscall.enter unless syscall.exit by @thread";
+
+/* An event that is equal to the previous one has no record, only a place in ktrace.repeat. */
+static void nothing_is_judged_while_its_events_are_folded(void **state)
+{
+	(void)state;
+	script_event(ENTER, 10, 0, 7, V(1));
+	script_event(LEAVE, 11, 0, 7, V(1), V(0));
+	script_event(ENTER, 20, 0, 7, V(2));
+	script_event(ENTER, 30, 0, 7, V(1)); /* the call returned at 21 */
+	repeat(40, LEAVE, 21, 31);
+	script_event(LEAVE, 40, 0, 7, V(1), V(5));
+	script_event(ENTER, 50, 0, 7, V(1));
+	script_event(ENTER, 60, 0, 7, V(1));
+	checking_run(calls);
+	checking_expect(3, 1, 1);
+	was_off(1, LEAVE);
+	assert_true(checking_result[0].folded);
+}
+
+/* The kernel was still counting the repetitions when the trace was taken. */
+static void repetitions_that_are_still_counted_leave_a_rule_undecided(void **state)
+{
+	(void)state;
+	script_event(ENTER, 10, 0, 7, V(1));
+	script_event(LEAVE, 11, 0, 7, V(1), V(0));
+	script_event(ENTER, 20, 0, 7, V(2));
+	script_event(ENTER, 30, 0, 7, V(1));
+	script_fold(LEAVE, 21, 31);
+	checking_run(calls);
+	checking_expect(2, 0, 1);
+	was_off(1, LEAVE);
+}
+
+/* ktrace.repeat may be among the missing slots. The repetitions that it reports came before these slots. */
+static void a_lost_record_of_repetitions_leaves_a_rule_undecided(void **state)
+{
+	(void)state;
+	script_event(ENTER, 10, 0, 7, V(1));
+	script_event(LEAVE, 11, 0, 7, V(1), V(0));
+	script_event(ENTER, 20, 0, 7, V(2));
+	script_event(ENTER, 30, 0, 7, V(1));
+	script_event(IRQ, 35, 0, 7, V(1));
+	lost_before(script_event(LEAVE, 40, 0, 7, V(1), V(5)));
+	script_event(ENTER, 50, 0, 7, V(1));
+	script_event(ENTER, 60, 0, 7, V(1));
+	script_fold(LEAVE, 70, 70);
+	checking_run(calls);
+	checking_expect(3, 1, 1);
+	was_off(1, LEAVE);
+}
+
+/* The states of threads come from folded events, too. */
+static void thread_states_are_unknown_while_wakeups_are_folded(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 10, 0, 5, V(5), V(6), V(1));
+	repeat(30, WAKE, 20, 21);
+	script_event(SWITCH, 40, 0, 6, V(6), V(5), V(0));
+	checking_run("a: never sched.switch while next is sleeping");
+	checking_expect(1, 0, 1);
+	was_off(1, WAKE);
+}
+
+/* A limit may have been exceeded by repetitions. */
+static void a_limit_is_undecided_if_events_were_folded(void **state)
+{
+	(void)state;
+	script_event(LOCK, 10, 0, 7, V(1));
+	script_fold(LOCK, 20, 30);
+	script_event(IRQ, 40, 0, 7, V(1));
+	checking_run("a: at most 2 lock.acquire");
+	checking_expect(1, 0, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, checking_begin, checking_end)
 
 int main(void)
@@ -151,6 +231,11 @@ int main(void)
 		TEST(depth_is_unknown_after_its_events_were_off),
 		TEST(thread_states_are_unknown_after_scheduling_was_off),
 		TEST(an_event_that_is_off_at_the_end_was_recorded_before),
+		TEST(nothing_is_judged_while_its_events_are_folded),
+		TEST(repetitions_that_are_still_counted_leave_a_rule_undecided),
+		TEST(a_lost_record_of_repetitions_leaves_a_rule_undecided),
+		TEST(thread_states_are_unknown_while_wakeups_are_folded),
+		TEST(a_limit_is_undecided_if_events_were_folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,7 @@ int checking_begin(void **state)
 	script_type(LOCK, "lock", "acquire", "u64 lock");
 	script_type(UNLOCK, "lock", "release", "u64 lock");
 	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_type(REPEAT, "ktrace", "repeat", "u16 event,u64 more,u64 first,u64 last");
 	return 0;
 }
 

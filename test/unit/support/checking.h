@@ -28,7 +28,8 @@ enum {
 	END,
 	LOCK,
 	UNLOCK,
-	SWITCHED
+	SWITCHED,
+	REPEAT
 };
 
 /* Rules, error and results of the last check. If rules were refused, checking_error contains the reason. */

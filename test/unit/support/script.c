@@ -25,7 +25,8 @@ struct ktread {
 	const char *thread[THREADS_MAX];
 	struct ktrx_cpu cpu[2 * SCRIPT_RINGS];
 	struct ktrx_holder holder[SCRIPT_HOLDERS];
-	uint32_t cpus, holders;
+	uint32_t cpus, holders, folds;
+	struct ktread_fold fold[SCRIPT_FOLDS];
 	unsigned events, types, next;
 	int narrowed;
 	/* KEEP_ALL: there is no filter; otherwise, the filter selects events of the CPU or thread `selected` */
@@ -265,6 +266,15 @@ void script_stop(void)
 	}
 }
 
+void script_fold(uint16_t id, uint64_t first, uint64_t last)
+{
+	struct ktread_fold *fold = &script->fold[script->folds++];
+
+	*fold = (struct ktread_fold){ .count = 1, .first = first, .last = last };
+	fold->event.id = id;
+	fold->event.type = type_by_id(id);
+}
+
 void script_switch_off(uint16_t id)
 {
 	for (unsigned n = 0; n < script->types; n++)
@@ -336,10 +346,10 @@ int ktread_clock_is_measured(const struct ktread *trace, uint32_t cpu)
 
 int ktread_fold(struct ktread *trace, uint32_t *row, struct ktread_fold *fold)
 {
-	(void)trace;
-	(void)row;
-	(void)fold;
-	return 0;
+	if (*row >= trace->folds)
+		return 0;
+	*fold = trace->fold[(*row)++];
+	return 1;
 }
 
 uint32_t ktread_syscall_names(const struct ktread *trace)

@@ -14,6 +14,7 @@
 #define SCRIPT_EVENTS  16384u
 #define SCRIPT_RINGS   4u
 #define SCRIPT_HOLDERS 32u
+#define SCRIPT_FOLDS   4u
 
 /* Starts a new script. The frequency of its clock is 1 GHz, so that timestamps are nanoseconds. */
 void script_begin(uint32_t version);
@@ -55,6 +56,12 @@ void script_stop(void);
 
 /* Makes the script describe a kernel in which this event was off when the trace was taken. */
 void script_switch_off(uint16_t id);
+
+/*
+ * Makes the script describe a kernel that was counting repetitions of an event instead of recording them when
+ * the trace was taken. `first`, `last`: timestamps of the repetitions. At most SCRIPT_FOLDS calls.
+ */
+void script_fold(uint16_t id, uint64_t first, uint64_t last);
 
 /*
  * Adds an event that a thread recorded on a CPU, in the CPU's ring. After the named parameters, the values of
