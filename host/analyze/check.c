@@ -376,6 +376,7 @@ static void mark_rules(struct check *check)
 
 static int read_all(struct check *check, struct ktread *trace)
 {
+	uint8_t all[SWITCHED_MAP];
 	const struct ktread_event *event;
 	int status = gaps_read(&check->gaps, trace), error = 0;
 
@@ -386,6 +387,9 @@ static int read_all(struct check *check, struct ktread *trace)
 	check_order_init(&check->order, trace, check->doubt);
 	threads_learn(check->threads, gaps_scheduling(check->gaps));
 	mark_needed(check, trace);
+	memset(all, 0xff, sizeof(all));
+	check->incomplete = gaps_first(check->gaps, GAPS_ANYWHERE, 0, UINT64_MAX) != UINT64_MAX ||
+			    gaps_switched(check->gaps, all, 0, UINT64_MAX) != 0;
 	mark_rules(check);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = take(check, event);

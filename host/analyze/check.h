@@ -67,6 +67,9 @@ struct check {
 	struct threads *threads;
 	struct wellknown_table known;
 	struct keyed table[RULES_MAX]; /* indexed by rule: the table of entries that the rule has stored */
+	/* indexed by rule: about how many of these entries only show that there is no cause */
+	uint32_t settled[RULES_MAX];
+	bool incomplete; /* true if slots are missing in the trace, or events were off */
 	/* indexed by rule: bit map of the events that decide the rule */
 	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8];
 	/*

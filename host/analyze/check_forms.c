@@ -170,6 +170,31 @@ static bool read_key(struct check *check, uint32_t index, uint32_t which, const 
 	return false;
 }
 
+/* Removes the entries that settle() leaves, if there are many. */
+static void forget_settled(struct check *check, uint32_t index)
+{
+	struct keyed *table = &check->table[index];
+
+	if (check->settled[index] < KEYED_MAX / 8)
+		return;
+	for (uint32_t n = table->count; n-- > 0;)
+		if (!table->entry[n].known)
+			keyed_remove(table, &table->entry[n]);
+	check->settled[index] = 0;
+}
+
+/* Finds or adds the entry of a key. *entry is NULL if there is no room. Returns 0 or KTREAD_E_MEMORY. */
+static int put_or_none(struct check *check, uint32_t index, const uint64_t key[KEYED_WORDS],
+		       struct keyed_entry **entry)
+{
+	int error = keyed_put(&check->table[index], key, entry);
+
+	if (error || *entry)
+		return error;
+	forget_settled(check, index);
+	return keyed_put(&check->table[index], key, entry);
+}
+
 /*
  * Finds or adds the entry of a key. *entry is NULL if there is no room; the event is then left out. Returns 0
  * or KTREAD_E_MEMORY.
@@ -177,10 +202,35 @@ static bool read_key(struct check *check, uint32_t index, uint32_t which, const 
 static int put(struct check *check, uint32_t index, const uint64_t key[KEYED_WORDS],
 	       struct keyed_entry **entry)
 {
-	int error = keyed_put(&check->table[index], key, entry);
+	int error = put_or_none(check, index, key, entry);
 
 	check->result[index].no_room += !error && !*entry;
 	return error;
+}
+
+/*
+ * Removes the cause with this key. If slots are missing in the trace, or events were off, the entry remains: it
+ * then shows that at this event there was no cause. Returns 0 or KTREAD_E_MEMORY.
+ */
+static int settle(struct check *check, uint32_t index, const uint64_t key[KEYED_WORDS],
+		  const struct ktread_event *event)
+{
+	struct keyed_entry *entry = keyed_find(&check->table[index], key);
+	int error = 0;
+
+	if (!check->incomplete || check->rules->rule[index].form != RULE_AFTER) {
+		if (entry)
+			keyed_remove(&check->table[index], entry);
+		return 0;
+	}
+	check->settled[index] += !entry || entry->known;
+	if (!entry)
+		error = put_or_none(check, index, key, &entry);
+	if (error || !entry)
+		return error;
+	entry->known = false;
+	stamp_entry(check, entry, event);
+	return 0;
 }
 
 /*
@@ -227,6 +277,19 @@ static bool asks_unknown(const struct check *check, const struct rule *rule,
 	       scheduling_states_are_empty(gaps_scheduling(check->gaps), &announced);
 }
 
+/*
+ * Finds out whether the state of a thread may have changed without a record. Only the CPU of a running thread
+ * can switch away from it. `thread` is NULL if no event has named the thread.
+ */
+static struct check_gap gap_of_state(struct check *check, const struct threads_thread *thread,
+				     const struct ktread_event *event)
+{
+	const bool known = thread && thread->state != THREADS_UNKNOWN && thread->index < check->changed_room;
+
+	return check_gap(check, known && thread->state == THREADS_RUNNING ? thread->cpu : GAPS_ANYWHERE,
+			 check->scheduling, known ? check->changed[thread->index] : 0, event->stamp);
+}
+
 /* Judges "never EVENT while THREAD is STATE". */
 static void see_thread(struct check *check, uint32_t index, const struct ktread_event *event)
 {
@@ -246,7 +309,11 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 	if (thread && asks_unknown(check, rule, thread)) {
 		check->result[index].unknown++;
 	} else if (!thread || !(rule->thread_states >> thread->state & 1)) {
-		check->result[index].held++;
+		gap = gap_of_state(check, thread, event);
+		if (gap.is)
+			check_undecided(check, index, gap.off);
+		else
+			check->result[index].held++;
 	} else if (thread->index >= check->changed_room) {
 		check_undecided(check, index, 0);
 	} else {
@@ -293,10 +360,26 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 }
 
 /*
+ * Judges a subject event without a cause in the trace. `entry`: what settle() left, or NULL. Returns 0 or
+ * KTREAD_E_MEMORY.
+ */
+static int see_uncaused(struct check *check, uint32_t index, uint32_t which, const struct keyed_entry *entry,
+			const struct ktread_event *event, const uint64_t key[KEYED_WORDS])
+{
+	const struct check_gap gap = gap_since(check, index, which, entry, event);
+
+	if (gap.is)
+		check_undecided(check, index, gap.off);
+	else
+		check->result[index].held++;
+	return settle(check, index, key, event);
+}
+
+/*
  * Judges a subject event if there was no release between its cause and it, and removes the cause. For
  * RULE_AFTER, such a subject violates the rule; for RULE_WITHIN, only a subject that comes too late.
  */
-static void see_caused(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+static int see_caused(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];
 	const bool timed = rule->form == RULE_WITHIN;
@@ -306,12 +389,10 @@ static void see_caused(struct check *check, uint32_t index, uint32_t which, cons
 	struct check_gap gap;
 
 	if (!read_key(check, index, which, event, key))
-		return;
+		return 0;
 	entry = keyed_find(&check->table[index], key);
-	if (!entry) {
-		check->result[index].held += !timed;
-		return;
-	}
+	if (!entry || !entry->known)
+		return timed ? 0 : see_uncaused(check, index, which, entry, event, key);
 	check_blame(&violation, entry);
 	if (timed && elapsed(entry->stamp, event->stamp) <= rule->ticks)
 		check->result[index].held++;
@@ -322,7 +403,7 @@ static void see_caused(struct check *check, uint32_t index, uint32_t which, cons
 		check->result[index].unordered++;
 	else
 		report_ordered(check, &violation);
-	keyed_remove(&check->table[index], entry);
+	return settle(check, index, key, event);
 }
 
 /*
@@ -374,8 +455,7 @@ static int see_subject(struct check *check, uint32_t index, uint32_t which, cons
 		return 0;
 	case RULE_AFTER:
 	case RULE_WITHIN:
-		see_caused(check, index, which, event);
-		return 0;
+		return see_caused(check, index, which, event);
 	case RULE_MOST:
 		return see_most(check, index, which, event);
 	case RULE_BROKEN: /* rules of this form have no events */
@@ -399,22 +479,18 @@ static int see_cause(struct check *check, uint32_t index, uint32_t which, const 
 	 * from there; for RULE_AFTER, keeps the last cause, because it is nearest to the subject.
 	 */
 	if (!error && entry && (!entry->known || check->rules->rule[index].form == RULE_AFTER)) {
+		check->settled[index] -= check->settled[index] > 0 && !entry->known && entry->stamp;
 		stamp_entry(check, entry, event);
 		entry->known = true;
 	}
 	return error;
 }
 
-static void see_release(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+static int see_release(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	uint64_t key[KEYED_WORDS];
-	struct keyed_entry *entry;
 
-	if (!read_key(check, index, which, event, key))
-		return;
-	entry = keyed_find(&check->table[index], key);
-	if (entry)
-		keyed_remove(&check->table[index], entry);
+	return read_key(check, index, which, event, key) ? settle(check, index, key, event) : 0;
 }
 
 /*
@@ -506,7 +582,7 @@ int check_apply(struct check *check, uint32_t index, const struct ktread_event *
 			else if (order[turn] == RULE_CAUSE)
 				error = see_cause(check, index, n, event);
 			else
-				see_release(check, index, n, event);
+				error = see_release(check, index, n, event);
 			break;
 		}
 	}

@@ -238,6 +238,7 @@ static bool lacks_repeats(const struct ktread *trace)
 static int take_folds(struct switched *s)
 {
 	struct ktread_fold fold;
+	uint64_t to;
 	uint32_t row = 0;
 	int status, error = 0;
 
@@ -245,11 +246,14 @@ static int take_folds(struct switched *s)
 		error = take_fold(s, fold.event.id, fold.first, fold.last);
 	if (error || (s->lost == 0 && !lacks_repeats(s->trace)))
 		return error;
+	to = lacks_repeats(s->trace) ? UINT64_MAX : s->lost;
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX && !error; id++) {
 		const struct ktread_type *type = ktread_type(s->trace, id);
 
-		if ((type && type->flags & KTRX_EVENT_FOLD) || s->folded[id / 8] >> id % 8 & 1)
-			error = take_fold(s, id, 0, lacks_repeats(s->trace) ? UINT64_MAX : s->lost);
+		if (!(type && type->flags & KTRX_EVENT_FOLD) && !(s->folded[id / 8] >> id % 8 & 1))
+			continue;
+		mark(s->folded, id);
+		error = add(s, id, 0, to);
 	}
 	return error;
 }
