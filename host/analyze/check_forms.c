@@ -308,6 +308,8 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 	key[0] = (uint32_t)id;
 	if (thread && asks_unknown(check, rule, thread)) {
 		check->result[index].unknown++;
+	} else if (thread && thread->may_live && rule->thread_states >> thread->state & 1) {
+		check->result[index].may_live++;
 	} else if (!thread || !(rule->thread_states >> thread->state & 1)) {
 		gap = gap_of_state(check, thread, event);
 		if (gap.is)

@@ -205,6 +205,11 @@ struct check_result {
 	/* number of times that a thread's state was unknown because sched.switch does not record it */
 	uint64_t unknown;
 	/*
+	 * number of times that a thread had recorded sched.exit, but its switch recorded the state of a live
+	 * thread
+	 */
+	uint64_t may_live;
+	/*
 	 * number of times that the order of events on different CPUs was unknown, because they were too close
 	 * in time
 	 */

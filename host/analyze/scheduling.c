@@ -385,6 +385,7 @@ struct scheduling {
 	uint16_t place[KTRX_EVENT_MAX + 1];
 	bool changes; /* true if some event was switched on or off */
 	bool has_state, states;
+	bool deads; /* true if some switch records that its thread is dead */
 	bool wrong; /* true if the states of sched.switch are wrong */
 	/*
 	 * numbers of switches away from threads other than thread 0: `runnable` with state 0, `last` with a
@@ -461,6 +462,7 @@ int scheduling_event(struct scheduling *s, const struct ktread_event *event)
 	    wellknown_number(&s->as[place - 1], event, WELLKNOWN_STATE, &state)) {
 		s->has_state = true;
 		s->states |= state != WELLKNOWN_STATE_RUNNABLE;
+		s->deads |= state == WELLKNOWN_STATE_DEAD;
 		count_state(s, &s->as[place - 1], event, state);
 	}
 	s->changes |= !place && switched_change_of(event, &change);
@@ -550,6 +552,11 @@ bool scheduling_states_are_wrong(const struct scheduling *s)
 bool scheduling_states(const struct scheduling *s)
 {
 	return s->states && !s->wrong;
+}
+
+bool scheduling_has_deads(const struct scheduling *s)
+{
+	return s->deads;
 }
 
 bool scheduling_states_are_empty(const struct scheduling *s, bool *announced)

@@ -92,6 +92,13 @@ bool scheduling_states_are_wrong(const struct scheduling *scheduling);
 bool scheduling_states(const struct scheduling *scheduling);
 
 /*
+ * Returns whether some sched.switch records that its thread is dead. If so, a thread that is switched away from
+ * with the state of a live thread has not ended, even if it has recorded sched.exit: that was not its last
+ * switch.
+ */
+bool scheduling_has_deads(const struct scheduling *scheduling);
+
+/*
  * Returns whether sched.switch has a field `state` that is always 0. The state of a thread after a switch
  * away from it is then unknown. Sets `announced` if sched.block events show which threads sleep.
  */

@@ -39,6 +39,7 @@ struct threads {
 	 */
 	bool blocks;
 	bool stateless; /* true if the states in sched.switch are not filled in */
+	bool deads;	/* true if sched.switch records state 4 when a thread has ended */
 	/* true if `stateless` has to become false at the first state other than 0 */
 	bool learns;
 	/* facts about the trace; NULL: it is unknown which events were recorded */
@@ -78,6 +79,7 @@ void threads_learn(struct threads *t, const struct scheduling *scheduling)
 	t->scheduling = scheduling;
 	t->blocks = scheduling_recorded(scheduling, WELLKNOWN_BLOCK);
 	t->stateless = !scheduling_states(scheduling);
+	t->deads = scheduling_has_deads(scheduling);
 }
 
 void threads_learn_on(struct threads *t)
@@ -155,17 +157,24 @@ static int touch_cpu(struct threads *t, uint32_t cpu)
 static void change(struct threads *t, uint32_t index, enum threads_state state, struct threads_change *change)
 {
 	struct threads_thread *thread = &t->thread[index];
+	const bool ends = thread->announced == THREADS_DEAD;
 
 	change->thread = thread;
 	change->from = (enum threads_state)thread->state;
 	change->from_time = thread->since;
 	change->from_stamp = thread->stamp;
-	change->announced = thread->announced != THREADS_UNKNOWN;
+	change->announced = thread->announced != THREADS_UNKNOWN &&
+			    !(ends && (state == THREADS_RUNNING || change->woken));
 	thread->state = (uint8_t)state;
 	thread->since = thread->seen = change->time;
 	thread->stamp = t->stamp;
-	/* this change of state ends the announcement that the thread will sleep */
-	thread->announced = THREADS_UNKNOWN;
+	/*
+	 * This change of state ends the announcement that the thread will sleep. The announcement that the
+	 * thread will end lasts until it has ended.
+	 */
+	thread->announced =
+		ends && state != THREADS_DEAD && state != THREADS_UNKNOWN ? THREADS_DEAD : THREADS_UNKNOWN;
+	thread->may_live = false;
 	if (state == THREADS_RUNNING)
 		thread->cpu = change->cpu;
 	t->changed(t->context, change);
@@ -231,18 +240,30 @@ static bool would_announce(const struct threads *t, const struct threads_thread 
 	       (!t->scheduling || scheduling_covers(t->scheduling, WELLKNOWN_BLOCK, thread->stamp, stamp));
 }
 
-/* Returns the state of the thread that is switched away from. */
+static bool is_live(enum threads_state state)
+{
+	return state != THREADS_UNKNOWN && state != THREADS_DEAD;
+}
+
+/*
+ * Returns the state of the thread that is switched away from. Sets *may_live as for threads_thread.may_live. A
+ * thread may be preempted or sleep between sched.exit and its last switch. If the kernel records state 4 for
+ * threads that have ended, any state of a live thread shows that.
+ */
 static enum threads_state state_after(const struct threads *t, const struct ktread_event *event,
-				      const struct wellknown *known, uint32_t prev)
+				      const struct wellknown *known, uint32_t prev, bool *may_live)
 {
 	uint64_t state = 0;
 	const bool has_state = wellknown_number(known, event, WELLKNOWN_STATE, &state);
 
 	if (t->thread[prev].id == 0 || t->thread[prev].announced == THREADS_RUNNABLE)
 		return THREADS_RUNNABLE;
-	/* Each kernel has its own number for the state of a thread that has ended. */
-	if (t->thread[prev].announced == THREADS_DEAD)
-		return THREADS_DEAD;
+	/* Some kernels have a number of their own for the state of a thread that has ended. */
+	if (t->thread[prev].announced == THREADS_DEAD) {
+		*may_live = !t->stateless && has_state && is_live(state_of_field(state));
+		if (!*may_live || !t->deads)
+			return THREADS_DEAD;
+	}
 	if (!t->stateless && has_state)
 		return state_of_field(state);
 	if (t->thread[prev].announced != THREADS_UNKNOWN)
@@ -255,6 +276,7 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 {
 	uint32_t prev, next, prev_id, next_id, cpu = event->cpu;
 	enum threads_state state;
+	bool may_live = false;
 	uint64_t given;
 	int error;
 
@@ -273,8 +295,10 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 		error = touch(t, next_id, &next);
 	if (error || prev == NONE || next == NONE)
 		return error;
-	if (t->learns && t->stateless && wellknown_number(known, event, WELLKNOWN_STATE, &given))
-		t->stateless = given == WELLKNOWN_STATE_RUNNABLE;
+	if (t->learns && wellknown_number(known, event, WELLKNOWN_STATE, &given)) {
+		t->stateless &= given == WELLKNOWN_STATE_RUNNABLE;
+		t->deads |= given == WELLKNOWN_STATE_DEAD;
+	}
 	t->left = prev;
 	if (t->on[cpu] == next)
 		return 0; /* the state is known already */
@@ -284,12 +308,13 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	if (t->on[cpu] != NONE && t->on[cpu] != prev)
 		lose_track(t, t->on[cpu], cpu, time, true);
 
-	state = state_after(t, event, known, prev);
+	state = state_after(t, event, known, prev, &may_live);
 	if (state == THREADS_UNKNOWN && t->on[cpu] == prev)
 		lose_track(t, prev, cpu, time, true);
 	else if (state != THREADS_UNKNOWN)
 		change(t, prev, state,
 		       &(struct threads_change){ .time = time, .cpu = cpu, .followed = true });
+	t->thread[prev].may_live = may_live && state == THREADS_DEAD;
 	t->on[cpu] = NONE;
 	run(t, next, cpu, time);
 	return 0;
@@ -412,6 +437,8 @@ static int on_create(struct threads *t, const struct ktread_event *event, const 
 	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		return 0;
 	error = touch(t, id, &index);
+	if (!error && index != NONE && t->thread[index].announced == THREADS_DEAD)
+		t->thread[index].announced = THREADS_UNKNOWN;
 	if (!error && index != NONE && t->thread[index].state == THREADS_DEAD) {
 		t->thread[index].life++;
 		t->thread[index].state = THREADS_UNKNOWN;
@@ -488,25 +515,6 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 	default:
 		return 0;
 	}
-}
-
-void threads_find_heads(struct threads_heads *heads, const struct ktread *trace)
-{
-	for (uint32_t n = 1; n < ktread_info(trace)->rings; n++) {
-		const struct ktread_ring *ring = ktread_ring(trace, n);
-
-		if (ring->overwritten > 0 && ring->cpu < THREADS_CPUS_MAX)
-			heads->missing[ring->cpu] = true;
-	}
-}
-
-enum threads_head threads_pass_head(struct threads_heads *heads, const struct ktread *trace,
-				    const struct ktread_event *event)
-{
-	if (event->ring == 0 || event->cpu >= THREADS_CPUS_MAX || !heads->missing[event->cpu])
-		return THREADS_HEAD_COMPLETE;
-	heads->missing[event->cpu] = ktread_ring(trace, event->ring)->kind == KTRX_RING_SHARED;
-	return heads->missing[event->cpu] ? THREADS_HEAD_AROUND : THREADS_HEAD_BEFORE;
 }
 
 void threads_gap(struct threads *t, uint32_t cpu, uint64_t from)

@@ -58,6 +58,11 @@ struct threads_thread {
 	uint8_t state; /* enum threads_state */
 	/* announced state of the thread after its next switch; THREADS_UNKNOWN if it announced none */
 	uint8_t announced;
+	/*
+	 * true if `state` is THREADS_DEAD because of sched.exit alone, while the switch recorded the state of a
+	 * live thread: the thread has ended, or has left its CPU before its last switch
+	 */
+	bool may_live;
 };
 
 struct threads_change {

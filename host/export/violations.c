@@ -222,7 +222,7 @@ static const char *plural(uint64_t count)
 
 static uint64_t open_of(const struct check_result *result)
 {
-	return result->undecided + result->unknown + result->unordered;
+	return result->undecided + result->unknown + result->may_live + result->unordered;
 }
 
 static void say_undecided(struct finding *finding, uint64_t times, const char *why)
@@ -267,6 +267,8 @@ static void say_doubts(struct ktread *trace, const struct rule *rule, const stru
 	say_switched_off(trace, result, finding);
 	say_undecided(finding, result->unknown,
 		      "sched.switch gives state 0 every time, and so does not show whether threads sleep");
+	say_undecided(finding, result->may_live,
+		      "after sched.exit, sched.switch gives the thread a state other than dead");
 	if (result->lacking)
 		finding_evidence(finding, "left out: %" PRIu64 " event%s without a field that the rule uses",
 				 result->lacking, plural(result->lacking));

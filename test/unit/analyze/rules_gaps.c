@@ -276,6 +276,31 @@ static void an_order_is_undecided_if_its_cause_may_be_lost(void **state)
 	checking_expect(3, 1, 0);
 }
 
+/*
+ * Thread 7 was preempted after sched.exit, or the kernel records state 0 for a thread that has ended. If the
+ * kernel records state 4 as well, the former is certain.
+ */
+static void a_thread_that_may_live_after_sched_exit_leaves_a_rule_undecided(void **state)
+{
+	static const char deaths[] = "a: never sched.switch (next == 7) while next is dead";
+
+	(void)state;
+	script_event(SWITCH, 5, 0, 8, V(8), V(7), V(1));
+	script_event(EXIT, 10, 0, 7, V(7));
+	script_event(SWITCH, 20, 0, 7, V(7), V(5), V(0));
+	script_event(SWITCH, 30, 0, 5, V(5), V(7), V(0));
+	checking_run(deaths);
+	checking_expect(1, 0, 0);
+	assert_int_equal(checking_result[0].may_live, 1);
+	script_event(SWITCH, 40, 0, 7, V(7), V(5), V(4));
+	checking_run(deaths);
+	checking_expect(2, 0, 0);
+	assert_int_equal(checking_result[0].may_live, 0);
+	script_event(SWITCH, 50, 0, 5, V(5), V(7), V(0));
+	checking_run(deaths);
+	checking_expect(2, 1, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, checking_begin, checking_end)
 
 int main(void)
@@ -291,6 +316,7 @@ int main(void)
 		TEST(a_state_that_lost_slots_may_have_changed_is_undecided),
 		TEST(slots_of_other_cpus_do_not_hide_the_state_of_a_running_thread),
 		TEST(an_order_is_undecided_if_its_cause_may_be_lost),
+		TEST(a_thread_that_may_live_after_sched_exit_leaves_a_rule_undecided),
 		TEST(nothing_is_judged_while_its_events_are_folded),
 		TEST(repetitions_that_are_still_counted_leave_a_rule_undecided),
 		TEST(a_lost_record_of_repetitions_leaves_a_rule_undecided),

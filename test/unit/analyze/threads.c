@@ -331,6 +331,29 @@ static void missed_switches_give_a_legal_history(void **state)
 	       "40 cpu0 5 unknown followed\n40 cpu0 6 runnable\n40 cpu0 7 runs\n");
 }
 
+/* Between sched.exit and its last switch, a thread may be preempted or sleep. The kernel records state 4. */
+static void thread_lives_until_its_last_switch(void **state)
+{
+	(void)state;
+	script_event(EXIT, 10, 0, 1);
+	script_event(SWITCH_STATE, 20, 0, 1, V(1), V(2), V(0));
+	script_event(SWITCH_STATE, 30, 0, 2, V(2), V(1), V(0));
+	script_event(SWITCH_STATE, 40, 0, 1, V(1), V(2), V(1));
+	script_event(WAKE, 50, 0, 2, V(1));
+	script_event(SWITCH_STATE, 60, 0, 2, V(2), V(1), V(0));
+	script_event(SWITCH_STATE, 70, 0, 1, V(1), V(2), V(4));
+	script_event(EXIT, 80, 0, 2);
+	script_event(SWITCH_STATE, 90, 0, 2, V(2), V(3), V(9)); /* the kernel's own number */
+	expect("10 cpu0 1 runs\n"
+	       "20 cpu0 1 runnable\n20 cpu0 2 runs\n"
+	       "30 cpu0 2 runnable\n30 cpu0 1 runs\n"
+	       "40 cpu0 1 sleeps\n40 cpu0 2 runs\n"
+	       "50 cpu0 1 runnable by 2\n"
+	       "60 cpu0 2 runnable\n60 cpu0 1 runs\n"
+	       "70 cpu0 1 dead\n70 cpu0 2 runs\n"
+	       "90 cpu0 2 dead\n90 cpu0 3 runs\n");
+}
+
 static void reused_id_belongs_to_a_new_thread(void **state)
 {
 	(void)state;
@@ -504,6 +527,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_show_threads_without_switches, begin, end),
 		cmocka_unit_test_setup_teardown(switches_override_stale_thread_ids, begin, end),
 		cmocka_unit_test_setup_teardown(missed_switches_give_a_legal_history, begin, end),
+		cmocka_unit_test_setup_teardown(thread_lives_until_its_last_switch, begin, end),
 		cmocka_unit_test_setup_teardown(reused_id_belongs_to_a_new_thread, begin, end),
 		cmocka_unit_test_setup_teardown(interrupts_are_reported_as_wakers, begin, end),
 		cmocka_unit_test_setup_teardown(thread_zero_runs_on_many_cpus, begin, end),
