@@ -336,14 +336,15 @@ static void thread_lives_until_its_last_switch(void **state)
 {
 	(void)state;
 	script_event(EXIT, 10, 0, 1);
-	script_event(SWITCH_STATE, 20, 0, 1, V(1), V(2), V(0));
-	script_event(SWITCH_STATE, 30, 0, 2, V(2), V(1), V(0));
-	script_event(SWITCH_STATE, 40, 0, 1, V(1), V(2), V(1));
+	script_event(SWITCH_STATE, 20, 0, 1, V(0), V(1), V(2));
+	script_event(SWITCH_STATE, 30, 0, 2, V(0), V(2), V(1));
+	script_event(SWITCH_STATE, 40, 0, 1, V(1), V(1), V(2));
 	script_event(WAKE, 50, 0, 2, V(1));
-	script_event(SWITCH_STATE, 60, 0, 2, V(2), V(1), V(0));
-	script_event(SWITCH_STATE, 70, 0, 1, V(1), V(2), V(4));
+	script_event(SWITCH_STATE, 60, 0, 2, V(0), V(2), V(1));
+	script_event(SWITCH_STATE, 70, 0, 1, V(4), V(1), V(2));
 	script_event(EXIT, 80, 0, 2);
-	script_event(SWITCH_STATE, 90, 0, 2, V(2), V(3), V(9)); /* the kernel's own number */
+	script_event(SWITCH_STATE, 90, 0, 2, V(9), V(2), V(3)); /* the kernel's own number */
+	learn();
 	expect("10 cpu0 1 runs\n"
 	       "20 cpu0 1 runnable\n20 cpu0 2 runs\n"
 	       "30 cpu0 2 runnable\n30 cpu0 1 runs\n"
