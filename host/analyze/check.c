@@ -281,15 +281,27 @@ static void see_last_intervals(struct check *check, uint32_t index)
 	}
 }
 
+static bool holders_were_full(const struct ktread *trace)
+{
+	struct ktrx_cpu descriptor;
+
+	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &descriptor, 1) > 0; cpu++)
+		if (descriptor.refused)
+			return true;
+	return false;
+}
+
 /*
  * Reports the mistakes that CPU descriptors record. A descriptor contains only the first mistake of its CPU.
- * While hooks do not maintain the state tables (debug.ktr.state is 0), later mistakes are unknown. To find
+ * While hooks do not maintain the state tables (debug.ktr.state is 0), later mistakes are unknown. If a hook
+ * found the table of holders full, mistakes about locks are unknown. To find
  * out whether a mistake is judged, treats it as an event without a type.
  */
 static void see_broken(struct check *check, uint32_t index, const struct ktread *trace)
 {
 	const uint32_t wanted = check->rules->rule[index].broken;
-	const bool off = rules_state_is_off(trace);
+	const bool off = rules_state_is_off(trace) ||
+			 (rules_needs_holders(&check->rules->rule[index]) && holders_were_full(trace));
 	struct ktrx_cpu descriptor;
 
 	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &descriptor, 1) > 0; cpu++) {

@@ -145,6 +145,9 @@ int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *er
  */
 bool rules_state_is_off(const struct ktread *trace);
 
+/* Returns whether hooks find the violations of this rule in the table of holders. */
+bool rules_needs_holders(const struct rule *rule);
+
 /*
  * Stores the words of the key: the values of the event's fields whose names are listed after `by`. If the
  * event has no field `thread` or `cpu`, these names mean the thread or the CPU that recorded the event.

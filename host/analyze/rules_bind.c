@@ -244,13 +244,40 @@ static bool is_broken_recorded(const struct rule *rule, const struct ktread *tra
 	return true;
 }
 
+bool rules_needs_holders(const struct rule *rule)
+{
+	return rule->form == RULE_BROKEN &&
+	       (rule->broken == KTRX_BROKEN_SWITCH_LOCKED || rule->broken == KTRX_BROKEN_RELEASE ||
+		rule->broken == KTRX_BROKEN_ACQUIRE);
+}
+
+/*
+ * Returns whether the kernel has a table in which hooks could find this mistake about a lock. If a CPU has
+ * recorded the mistake, it does not matter that the table cannot be read.
+ */
+static bool has_holders(const struct rule *rule, const struct ktread *trace)
+{
+	struct ktrx_holder holder;
+	struct ktrx_cpu descriptor;
+
+	if (!rules_needs_holders(rule) || ktread_holders(trace, 0, &holder, 1) > 0)
+		return true;
+	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &descriptor, 1) > 0; cpu++)
+		if (descriptor.broken == rule->broken)
+			return true;
+	return false;
+}
+
 static int bind_broken(struct rule *rule, const struct ktread *trace, struct rules_error *error)
 {
 	const struct rule_event here = { .line = rule->line, .column = 1 };
 	const char *hook;
 
 	if (is_broken_recorded(rule, trace, &hook))
-		return 0;
+		return has_holders(rule, trace) ? 0
+						: cannot_check(rule, &here, error,
+							       "the trace has no table of holders "
+							       "(.holders in struct ktrace_config)");
 	switch (state_setting(trace)) {
 	case 0:
 		return cannot_check(rule, &here, error, "debug.ktr.state is 0: %s() keeps no state", hook);

@@ -262,7 +262,8 @@ static void say_doubts(struct ktread *trace, const struct rule *rule, const stru
 		      "events of different CPUs were closer together than the error of their clocks");
 	say_undecided(finding, result->undecided - result->switched_off,
 		      rule->form == RULE_BROKEN
-			      ? "the CPU records only the first mistake, and none while debug.ktr.state is 0"
+			      ? "the CPU records only the first mistake, and none while debug.ktr.state is 0 "
+				"or the table of holders is full"
 			      : "of lost slots");
 	say_switched_off(trace, result, finding);
 	say_undecided(finding, result->unknown,

@@ -284,6 +284,7 @@ static void cpu_descriptors_count_if_their_hooks_are_called(void **unused)
 	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), KTREAD_E_FORMAT);
 	assert_int_equal(checking_error.line, 2);
 	cpu->hooks |= KTRX_HOOK_LOCK;
+	script_holder(7);
 	assert_int_equal(checking_parse("a: never broken release needs sched.swtich"), 0);
 	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), KTREAD_E_FORMAT);
 	assert_int_equal(checking_error.column, 31);
@@ -292,6 +293,30 @@ static void cpu_descriptors_count_if_their_hooks_are_called(void **unused)
 	cpu->broken = 4711; /* a trace may be damaged, so `broken` may have any value */
 	checking_run("a: never broken acquire");
 	checking_expect(2, 0, 1);
+}
+
+/* Without entries in the table of holders, hooks know no lock. */
+static void mistakes_about_locks_need_the_table_of_holders(void **unused)
+{
+	struct ktrx_cpu *cpu = script_cpu(0);
+
+	(void)unused;
+	script_event(WAKE, 10, 0, 1, V(1));
+	*cpu = (struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_THREAD | KTRX_HOOK_LOCK };
+	checking_run("optional\na: never broken release");
+	assert_false(checking_rules->rule[0].checked);
+	assert_string_equal(checking_rules->rule[0].why,
+			    "the trace has no table of holders (.holders in struct ktrace_config)");
+	cpu->broken = KTRX_BROKEN_RELEASE;
+	checking_run("a: never broken release");
+	checking_expect(0, 1, 0);
+	cpu->broken = KTRX_BROKEN_NOTHING;
+	script_holder(7);
+	checking_run("a: never broken switch-locked");
+	checking_expect(1, 0, 0);
+	cpu->refused = 1;
+	checking_run("a: never broken acquire");
+	checking_expect(0, 0, 1);
 }
 
 static void state_that_is_off_decides_nothing(void **unused)
@@ -421,6 +446,7 @@ int main(void)
 		TEST(events_without_the_key_are_left_out),
 		TEST(switch_before_the_end_of_an_interrupt_is_found),
 		TEST(cpu_descriptors_count_if_their_hooks_are_called),
+		TEST(mistakes_about_locks_need_the_table_of_holders),
 		TEST(state_that_is_off_decides_nothing),
 		TEST(hooks_that_were_not_called_are_named),
 		TEST(each_default_rule_can_be_violated),
