@@ -111,7 +111,7 @@ static int look_through(struct align *align, struct coarse *coarse, uint64_t rea
 	align->last = begun;
 	align->looks = 0;
 	for (int way = 0; way < CAUSES_WAYS; way++) {
-		causes[way] = causes_create((enum causes_way)way, reach);
+		causes[way] = causes_create(align->trace, (enum causes_way)way, reach);
 		align->look_by[way] = (struct causes_count){ 0 };
 		if (!causes[way])
 			status = KTREAD_E_MEMORY;
@@ -354,7 +354,7 @@ static int take_pairs(struct align *align, const struct causes_pair *pair, uint3
 /* Reads the trace with the current alignment, and computes the correction that is still needed. */
 static int read_once(struct align *align, uint64_t slack)
 {
-	struct causes *causes = causes_create(align->way, slack);
+	struct causes *causes = causes_create(align->trace, align->way, slack);
 	struct causes_pair pair[CAUSES_PAIRS];
 	const struct ktread_event *event;
 	int status = causes ? 1 : KTREAD_E_MEMORY;

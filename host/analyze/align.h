@@ -88,7 +88,7 @@ struct causes;
 enum causes_way { CAUSES_IN_TURN, CAUSES_NEAREST, CAUSES_WAYS };
 
 /* Returns NULL if out of memory. */
-struct causes *causes_create(enum causes_way way, uint64_t slack);
+struct causes *causes_create(const struct ktread *trace, enum causes_way way, uint64_t slack);
 void causes_destroy(struct causes *causes);
 
 /*

@@ -4,6 +4,7 @@
  * entry in the same place. The pending causes of the older entry then make no pairs. Lost slots clear all
  * tables.
  */
+#include "analyze/threads.h"
 #include "analyze/align.h"
 
 #include <stdlib.h>
@@ -93,6 +94,7 @@ struct packet {
 };
 
 struct causes {
+	const struct ktread *trace;
 	enum causes_way way;
 	uint64_t slack;
 	struct causes_pair *pair; /* array for the pairs that the current event completes */
@@ -102,12 +104,13 @@ struct causes {
 	struct request request[CPUS][BITS];
 };
 
-struct causes *causes_create(enum causes_way way, uint64_t slack)
+struct causes *causes_create(const struct ktread *trace, enum causes_way way, uint64_t slack)
 {
 	struct causes *causes = calloc(1, sizeof(*causes));
 
 	if (!causes)
 		return NULL;
+	causes->trace = trace;
 	causes->way = way;
 	causes->slack = slack;
 	return causes;
@@ -373,15 +376,17 @@ static void switched(struct causes *causes, const struct wellknown *known, const
 {
 	uint64_t state = WELLKNOWN_STATE_RUNNABLE;
 	uint32_t previous, next;
+	bool idle;
 
 	if (!wellknown_thread(known, event, WELLKNOWN_PREV, &previous) ||
 	    !wellknown_thread(known, event, WELLKNOWN_NEXT, &next))
 		return;
-	if (!wellknown_number(known, event, WELLKNOWN_STATE, &state) && previous != 0)
+	idle = threads_is_idle(causes->trace, previous);
+	if (!wellknown_number(known, event, WELLKNOWN_STATE, &state) && !idle)
 		state = thread_of(causes, previous)->blocked ? WELLKNOWN_STATE_SLEEP : state;
-	if (previous != 0)
+	if (!idle)
 		switch_from(causes, previous, here, state != WELLKNOWN_STATE_RUNNABLE);
-	if (next != 0)
+	if (!threads_is_idle(causes->trace, next))
 		switch_to(causes, next, here);
 }
 
@@ -406,7 +411,8 @@ uint32_t causes_event(struct causes *causes, const struct ktread_event *event, c
 		thread_of(causes, thread)->blocked = event->stamp;
 		break;
 	case WELLKNOWN_WAKE:
-		if (wellknown_thread(known, event, WELLKNOWN_THREAD, &thread) && thread != 0)
+		if (wellknown_thread(known, event, WELLKNOWN_THREAD, &thread) &&
+		    !threads_is_idle(causes->trace, thread))
 			wake(causes, thread, here);
 		break;
 	case WELLKNOWN_IPI_SEND:

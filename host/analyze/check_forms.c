@@ -286,8 +286,10 @@ static struct check_gap gap_of_state(struct check *check, const struct threads_t
 {
 	const bool known = thread && thread->state != THREADS_UNKNOWN && thread->index < check->changed_room;
 
-	return check_gap(check, known && thread->state == THREADS_RUNNING ? thread->cpu : GAPS_ANYWHERE,
-			 check->scheduling, known ? check->changed[thread->index] : 0, event->stamp);
+	const bool stays = known && thread->state == THREADS_RUNNING && !thread->anywhere;
+
+	return check_gap(check, stays ? thread->cpu : GAPS_ANYWHERE, check->scheduling,
+			 known ? check->changed[thread->index] : 0, event->stamp);
 }
 
 /* Judges "never EVENT while THREAD is STATE". */
@@ -306,6 +308,9 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 	}
 	thread = threads_find(check->threads, (uint32_t)id);
 	key[0] = (uint32_t)id;
+	/* idle threads of several CPUs may have the same id, so a state does not belong to one of them */
+	if (thread && thread->id != 0 && thread->anywhere)
+		return;
 	if (thread && asks_unknown(check, rule, thread)) {
 		check->result[index].unknown++;
 	} else if (thread && thread->may_live && rule->thread_states >> thread->state & 1) {

@@ -1,8 +1,55 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tracks whether the events of spans are recorded, while a trace is read. */
+/*
+ * Reads what ktrace.switched and ktrace.stopped state, and tracks whether the events of spans are recorded, while
+ * a trace is read.
+ */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/scheduling.h"
+#include "ktrx/v2.h"
+
+/* Reads what an event of the group `ktrace` states about the events in its range. */
+static bool read_kind(const struct ktread_event *event, struct switched_change *change)
+{
+	struct ktread_value state, until, cpu;
+
+	*change = (struct switched_change){ 0 };
+	if (strcmp(event->type->name, "switched") == 0 && ktread_value_named(event, "state", &state) >= 0) {
+		change->records = (state.number & KTRX_STATE_RECORD) != 0;
+		return true;
+	}
+	if (strcmp(event->type->name, "stopped") != 0 || ktread_value_named(event, "until", &until) < 0 ||
+	    ktread_value_named(event, "cpu", &cpu) < 0)
+		return false;
+	change->stopped = true;
+	change->until = until.number;
+	change->cpu = (uint32_t)cpu.number;
+	return true;
+}
+
+bool switched_change_read(const struct ktread_event *event, struct switched_change *change)
+{
+	struct ktread_value first, last;
+
+	if (strcmp(event->type->group, "ktrace") != 0 || !read_kind(event, change) ||
+	    ktread_value_named(event, "first", &first) < 0 || ktread_value_named(event, "last", &last) < 0)
+		return false;
+	change->first = first.number <= KTRX_EVENT_MAX ? (uint32_t)first.number : KTRX_EVENT_MAX;
+	change->last = last.number <= KTRX_EVENT_MAX ? (uint32_t)last.number : KTRX_EVENT_MAX;
+	return true;
+}
+
+uint64_t switched_change_stamp(const struct switched_change *change, const struct ktread *trace,
+			       const struct ktread_event *event)
+{
+	uint64_t stamp;
+
+	if (!change->stopped)
+		return event->stamp;
+	stamp = ktread_clock_correct(trace, change->cpu, change->until);
+	return stamp < event->stamp ? stamp : event->stamp;
+}
 
 enum recorded_family recorded_family_of(enum wellknown_kind kind)
 {

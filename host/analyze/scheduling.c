@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/threads.h"
 #include "base/grow.h"
 #include "base/index.h"
 #include "ktrx/slot.h"
@@ -103,48 +104,6 @@ static int add(struct switched *s, uint32_t id, uint64_t from, uint64_t to)
 	s->time[s->count++] = (struct time){ .from = from, .to = to, .id = id };
 	mark(s->some, id);
 	return 0;
-}
-
-/* Reads what an event of the group `ktrace` states about the events in its range. */
-static bool read_kind(const struct ktread_event *event, struct switched_change *change)
-{
-	struct ktread_value state, until, cpu;
-
-	*change = (struct switched_change){ 0 };
-	if (strcmp(event->type->name, "switched") == 0 && ktread_value_named(event, "state", &state) >= 0) {
-		change->records = (state.number & KTRX_STATE_RECORD) != 0;
-		return true;
-	}
-	if (strcmp(event->type->name, "stopped") != 0 || ktread_value_named(event, "until", &until) < 0 ||
-	    ktread_value_named(event, "cpu", &cpu) < 0)
-		return false;
-	change->stopped = true;
-	change->until = until.number;
-	change->cpu = (uint32_t)cpu.number;
-	return true;
-}
-
-bool switched_change_read(const struct ktread_event *event, struct switched_change *change)
-{
-	struct ktread_value first, last;
-
-	if (strcmp(event->type->group, "ktrace") != 0 || !read_kind(event, change) ||
-	    ktread_value_named(event, "first", &first) < 0 || ktread_value_named(event, "last", &last) < 0)
-		return false;
-	change->first = first.number <= KTRX_EVENT_MAX ? (uint32_t)first.number : KTRX_EVENT_MAX;
-	change->last = last.number <= KTRX_EVENT_MAX ? (uint32_t)last.number : KTRX_EVENT_MAX;
-	return true;
-}
-
-uint64_t switched_change_stamp(const struct switched_change *change, const struct ktread *trace,
-			       const struct ktread_event *event)
-{
-	uint64_t stamp;
-
-	if (!change->stopped)
-		return event->stamp;
-	stamp = ktread_clock_correct(trace, change->cpu, change->until);
-	return stamp < event->stamp ? stamp : event->stamp;
 }
 
 /*
@@ -592,6 +551,11 @@ bool scheduling_off(const struct scheduling *s, enum wellknown_kind kind, uint64
 uint32_t scheduling_switched(const struct scheduling *s, const uint8_t *events, uint64_t from, uint64_t to)
 {
 	return switched_between(s->switched, events, from, to);
+}
+
+bool scheduling_is_idle(const struct scheduling *s, uint32_t thread)
+{
+	return threads_is_idle(s->switched->trace, thread);
 }
 
 bool scheduling_folded(const struct scheduling *s, uint32_t id)

@@ -137,6 +137,9 @@ uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t 
  */
 bool scheduling_folded(const struct scheduling *scheduling, uint32_t id);
 
+/* Does the same as threads_is_idle(), in the trace that was read. */
+bool scheduling_is_idle(const struct scheduling *scheduling, uint32_t thread);
+
 /* Marks the events that change the states of threads in a bit map of KTRX_EVENT_MAX + 1 bits. */
 void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, uint8_t *map);
 

@@ -122,6 +122,7 @@ static __attribute__((noinline)) int add(struct threads *t, uint32_t id, uint32_
 		return KTREAD_E_MEMORY;
 	*index = t->count++;
 	thread[*index] = (struct threads_thread){ .id = id, .index = *index, .cpu = KTRX_NO_CPU };
+	thread[*index].anywhere = id == 0 || (t->scheduling && scheduling_is_idle(t->scheduling, id));
 	return 0;
 }
 
@@ -196,7 +197,7 @@ static void lose_elsewhere(struct threads *t, uint32_t index, uint64_t time)
 {
 	const struct threads_thread *thread = &t->thread[index];
 
-	if (thread->id != 0 && thread->state == THREADS_RUNNING)
+	if (!thread->anywhere && thread->state == THREADS_RUNNING)
 		lose_track(t, index, thread->cpu, time - 1, false);
 }
 

@@ -5,7 +5,7 @@
  * scheduling events themselves. A second model finds the process of each thread.
  *
  * Invariants:
- * - A thread other than 0 runs on at most one CPU, and a CPU runs one thread.
+ * - A thread other than an idle thread runs on at most one CPU, and a CPU runs one thread.
  * - A thread is reported as running only if it was not running before, so the reported history is always
  *   legal.
  * - If lost slots may have contained a change of state, the state is reported as unknown, never guessed.
@@ -63,6 +63,7 @@ struct threads_thread {
 	 * live thread: the thread has ended, or has left its CPU before its last switch
 	 */
 	bool may_live;
+	bool anywhere; /* true if threads_is_idle(): it may run on several CPUs at the same time */
 };
 
 struct threads_change {
@@ -231,6 +232,11 @@ static inline int threads_event(struct threads *threads, const struct ktread_eve
  * or `t`, may precede `idle`.
  */
 bool threads_name_is_idle(const char *name, size_t length);
+/*
+ * Returns whether a thread is thread 0, or is an idle thread by its name. The idle threads of all CPUs may have
+ * one id, so such a thread may run on several CPUs at the same time.
+ */
+bool threads_is_idle(const struct ktread *trace, uint32_t thread);
 
 /* ---- Processes (processes.c) ---- */
 

@@ -20,6 +20,13 @@ static size_t skip_cpu(const char *name, size_t length)
 	return at;
 }
 
+bool threads_is_idle(const struct ktread *trace, uint32_t thread)
+{
+	const char *name = thread ? ktread_thread_name(trace, thread) : NULL;
+
+	return thread == 0 || (name && threads_name_is_idle(name, strlen(name)));
+}
+
 bool threads_name_is_idle(const char *name, size_t length)
 {
 	size_t at = skip_cpu(name, length);

@@ -319,6 +319,24 @@ static void mistakes_about_locks_need_the_table_of_holders(void **unused)
 	checking_expect(0, 0, 1);
 }
 
+/* The idle threads of all CPUs have the id 9. The clocks are not measured. */
+static void idle_threads_with_one_id_run_on_several_cpus(void **unused)
+{
+	static const char twice[] = "a: never sched.switch (prev != next, next != 0) while next is running";
+
+	(void)unused;
+	script_thread(9, "idle");
+	for (uint32_t cpu = 0; cpu < 3; cpu++)
+		script_event(SWITCH, 10 + cpu, cpu, 0, V(0), V(9), V(0));
+	script_event(SWITCH, 20, 1, 9, V(9), V(5), V(0));
+	script_event(SWITCH, 30, 1, 5, V(5), V(9), V(1));
+	checking_run(twice);
+	checking_expect(2, 0, 0);
+	script_thread(9, "worker");
+	checking_run(twice);
+	checking_expect(2, 3, 0);
+}
+
 static void state_that_is_off_decides_nothing(void **unused)
 {
 	(void)unused;
@@ -447,6 +465,7 @@ int main(void)
 		TEST(switch_before_the_end_of_an_interrupt_is_found),
 		TEST(cpu_descriptors_count_if_their_hooks_are_called),
 		TEST(mistakes_about_locks_need_the_table_of_holders),
+		TEST(idle_threads_with_one_id_run_on_several_cpus),
 		TEST(state_that_is_off_decides_nothing),
 		TEST(hooks_that_were_not_called_are_named),
 		TEST(each_default_rule_can_be_violated),
