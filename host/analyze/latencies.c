@@ -417,6 +417,7 @@ static int read_all(struct reading *r, struct ktread *trace)
 	while ((status = ktread_next(trace, &event)) > 0 && !r->error)
 		take(r, event);
 	r->latencies->unpaired = spans_unpaired(r->spans) - r->hidden;
+	r->latencies->threadless = spans_threadless(r->spans);
 	if (status == 0 && !r->error)
 		close_open(r);
 	return r->error ? r->error : status;

@@ -138,6 +138,8 @@ struct latencies_row {
 struct latencies {
 	struct latencies_row row[LATENCIES_ROWS];
 	uint32_t rows;
+	/* number of events that were not paired, because thread 0 stands for several threads */
+	uint64_t threadless;
 	uint64_t unpaired; /* number of spans whose beginning or end is not in the trace */
 	uint64_t left_out; /* number of durations left out because there was no room for their row */
 	uint64_t events;

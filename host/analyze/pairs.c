@@ -50,6 +50,9 @@ static bool read_key(const struct pairs *p, const struct ktread_event *event, bo
 
 		switch (part->by) {
 		case PAIRS_BY_OWNER:
+			if (event->thread == 0 && event->context == KTRX_CONTEXT_THREAD &&
+			    threads_mixes_zero(p->threads))
+				return false;
 			key[n] = of_cpu(event) ? UINT64_C(1) << 32 | event->cpu : event->thread;
 			break;
 		case PAIRS_BY_THREAD:

@@ -137,6 +137,14 @@ uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t 
  */
 bool scheduling_folded(const struct scheduling *scheduling, uint32_t id);
 
+/*
+ * Returns whether thread 0 stands for several threads, so that an event that it records cannot be paired with a
+ * later one: its system calls overlap, or the kernel has no thread ids but records several threads or processes,
+ * or calls on several CPUs. If a kernel without thread ids shows none of these signs, it counts as one with one
+ * thread. In a kernel with thread ids, thread 0 stands for the idle thread of each CPU.
+ */
+bool scheduling_mixes_threads(const struct scheduling *scheduling);
+
 /* Does the same as threads_is_idle(), in the trace that was read. */
 bool scheduling_is_idle(const struct scheduling *scheduling, uint32_t thread);
 

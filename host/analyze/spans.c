@@ -41,6 +41,7 @@ struct spans {
 	bool hides;	   /* true if the current event is hidden */
 	bool tells_hidden; /* true if the sink gets hidden spans and ends, too */
 	uint64_t unpaired;
+	uint64_t threadless; /* number of events that are not paired because their thread is unknown */
 };
 
 /* indexed by the kind of event that ends a span: the kind of event that begins it */
@@ -404,6 +405,19 @@ static __attribute__((noinline)) int interrupt_event(struct spans *s, const stru
 }
 
 /*
+ * Returns whether the event begins or ends a span of a thread, but may belong to any of several threads, because
+ * the kernel records them all as thread 0.
+ */
+static bool is_threadless(const struct spans *s, const struct ktread_event *event,
+			  const struct wellknown *known)
+{
+	const enum recorded_family family = recorded_family_of((enum wellknown_kind)known->kind);
+
+	return event->thread == 0 && event->context == KTRX_CONTEXT_THREAD && family != RECORDED_FAMILIES &&
+	       family != RECORDED_INTERRUPTS && threads_mixes_zero(s->threads);
+}
+
+/*
  * Begins or ends the span of an event. Requires: the owner `who` and the event's CPU have entries, and all
  * spans that end before this event are already closed.
  */
@@ -424,6 +438,10 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 	}
 	if (!recorded_now(s->recorded, known->kind))
 		return 0;
+	if (who.cpu && __builtin_expect(is_threadless(s, event, known), 0)) {
+		s->threadless++;
+		return 0;
+	}
 	switch (known->kind) {
 	case WELLKNOWN_SYSCALL_ENTER:
 	case WELLKNOWN_FAULT_ENTER:
@@ -571,6 +589,11 @@ void spans_close(struct spans *s, uint64_t time)
 uint64_t spans_events(const struct spans *s, uint32_t cpu)
 {
 	return cpu < s->cpus.count ? s->cpus.owner[cpu].events : 0;
+}
+
+uint64_t spans_threadless(const struct spans *s)
+{
+	return s->threadless;
 }
 
 uint64_t spans_unpaired(const struct spans *s)

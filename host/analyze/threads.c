@@ -577,6 +577,11 @@ void threads_switched(struct threads *t, const struct switched_change *switched,
 		t->blind = !switched->records;
 }
 
+bool threads_mixes_zero(const struct threads *t)
+{
+	return t->scheduling && scheduling_mixes_threads(t->scheduling);
+}
+
 const struct threads_thread *threads_at(const struct threads *t, uint32_t index)
 {
 	return index < t->count ? &t->thread[index] : NULL;

@@ -154,6 +154,9 @@ void threads_find_heads(struct threads_heads *heads, const struct ktread *trace)
 enum threads_head threads_pass_head(struct threads_heads *heads, const struct ktread *trace,
 				    const struct ktread_event *event);
 
+/* Returns whether thread 0 stands for several threads (scheduling_mixes_threads()). */
+bool threads_mixes_zero(const struct threads *threads);
+
 /* Must be called if slots of a CPU are lost: between `from` and the next event. */
 void threads_gap(struct threads *threads, uint32_t cpu, uint64_t from);
 

@@ -212,11 +212,11 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 	uint64_t switched = 0;
 	bool exact = true;
 
-	if (latencies->rows == 0)
+	if (latencies->rows == 0 && !latencies->threadless)
 		base_output_text(
 			out,
 			"no event here begins or ends a duration: doc/events.md has the events that do\n");
-	else
+	else if (latencies->rows)
 		base_output_format(out, "%-26s%10s %8s %12s %12s %12s %12s %12s  %s\n", "", "count", "no end",
 				   "min", "p50", "p90", "p99", "max", "the longest");
 	for (uint32_t n = 0; n < latencies->rows; n++) {
@@ -233,6 +233,12 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 			"not measured: %llu, because an event that they need was, or may have been, "
 			"off or folded in between\n",
 			(unsigned long long)switched);
+	if (latencies->threadless)
+		base_output_format(
+			out,
+			"not measured: %llu events without a thread: several threads record them as "
+			"thread 0, so beginnings and ends cannot be paired\n",
+			(unsigned long long)latencies->threadless);
 	if (latencies->unpaired)
 		base_output_format(out, "%llu ends without a beginning, or beginnings without an end\n",
 				   (unsigned long long)latencies->unpaired);
