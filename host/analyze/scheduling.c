@@ -335,18 +335,9 @@ struct known_event {
 	uint8_t kind; /* enum wellknown_kind */
 };
 
-/* What is known about a system call of thread 0 on a CPU. */
-enum call { CALL_UNKNOWN, CALL_OPEN, CALL_CLOSED };
-
 struct scheduling {
 	struct switched *switched;
-	/*
-	 * for scheduling_mixes_threads(): thread ids other than 0 occur; calls of thread 0 overlap; several
-	 * threads or processes are recorded, or thread 0 makes calls on several CPUs
-	 */
-	bool has_ids, overlaps, several;
-	uint8_t *call;		   /* indexed by CPU: enum call */
-	uint32_t call_cpu;	   /* CPU of the first call of thread 0; KTRX_NO_CPU: none yet */
+	struct mixture mixture;
 	struct known_event *event; /* array of the events with a known meaning */
 	struct wellknown *as;	   /* meaning of each entry of `event`, with the positions of its fields */
 	uint32_t events;
@@ -388,11 +379,9 @@ int scheduling_open(struct scheduling **result, struct ktread *trace)
 		s->event = calloc(count + 1u, sizeof(*s->event));
 		s->as = calloc(count + 1u, sizeof(*s->as));
 	}
-	if (s) {
-		s->call = calloc(GAPS_CPUS_MAX, sizeof(*s->call));
-		s->call_cpu = KTRX_NO_CPU;
-	}
-	if (!known || !s || !s->event || !s->as || !s->call) {
+	if (s)
+		s->mixture.call_cpu = KTRX_NO_CPU;
+	if (!known || !s || !s->event || !s->as) {
 		free(known);
 		return KTREAD_E_MEMORY;
 	}
@@ -410,7 +399,6 @@ void scheduling_free(struct scheduling *s)
 	switched_close(s->switched);
 	free(s->event);
 	free(s->as);
-	free(s->call);
 	free(s);
 }
 
@@ -426,35 +414,9 @@ static void count_state(struct scheduling *s, const struct wellknown *as, const 
 	s->last += state >= WELLKNOWN_STATE_STOPPED;
 }
 
-/*
- * Looks for signs that several threads record their events as thread 0. One thread makes one call at a time; a
- * call that never returns, such as exit, counts as such a sign, too.
- */
-static void look_for_mixture(struct scheduling *s, const struct ktread_event *event, uint8_t kind)
-{
-	uint8_t *call;
-
-	s->several |= kind == WELLKNOWN_CREATE || kind == WELLKNOWN_SWITCH ||
-		      kind == WELLKNOWN_PROCESS_FORK || kind == WELLKNOWN_PROCESS_EXEC ||
-		      kind == WELLKNOWN_PROCESS_EXIT;
-	if (event->context != KTRX_CONTEXT_THREAD || event->thread == KTREAD_NO_THREAD ||
-	    event->cpu >= GAPS_CPUS_MAX)
-		return;
-	s->has_ids |= event->thread != 0;
-	call = &s->call[event->cpu];
-	if (event->lost > 0)
-		*call = CALL_UNKNOWN;
-	if (event->thread != 0 || (kind != WELLKNOWN_SYSCALL_ENTER && kind != WELLKNOWN_SYSCALL_EXIT))
-		return;
-	s->several |= s->call_cpu != KTRX_NO_CPU && s->call_cpu != event->cpu;
-	s->call_cpu = event->cpu;
-	s->overlaps |= *call == (kind == WELLKNOWN_SYSCALL_ENTER ? CALL_OPEN : CALL_CLOSED);
-	*call = kind == WELLKNOWN_SYSCALL_ENTER ? CALL_OPEN : CALL_CLOSED;
-}
-
 bool scheduling_mixes_threads(const struct scheduling *s)
 {
-	return s->overlaps || (s->several && !s->has_ids);
+	return mixture_is_found(&s->mixture);
 }
 
 int scheduling_event(struct scheduling *s, const struct ktread_event *event)
@@ -470,7 +432,7 @@ int scheduling_event(struct scheduling *s, const struct ktread_event *event)
 		s->deads |= state == WELLKNOWN_STATE_DEAD;
 		count_state(s, &s->as[place - 1], event, state);
 	}
-	look_for_mixture(s, event, place ? s->event[place - 1].kind : WELLKNOWN_OTHER);
+	mixture_event(&s->mixture, event, place ? s->event[place - 1].kind : WELLKNOWN_OTHER);
 	s->changes |= !place && switched_change_of(event, &change);
 	return switched_event(s->switched, event);
 }

@@ -148,6 +148,22 @@ bool scheduling_mixes_threads(const struct scheduling *scheduling);
 /* Does the same as threads_is_idle(), in the trace that was read. */
 bool scheduling_is_idle(const struct scheduling *scheduling, uint32_t thread);
 
+/* ---- Whether thread 0 stands for several threads (mixture.c) ---- */
+
+/* maximum number of CPUs whose calls are followed */
+#define MIXTURE_CPUS 256u
+
+struct mixture {
+	bool has_ids;  /* true if an event of a thread other than 0 was seen */
+	bool overlaps; /* true if calls of thread 0 overlap */
+	bool several; /* true if several threads or processes are recorded, or thread 0 makes calls on several CPUs */
+	uint32_t call_cpu;	    /* CPU of the newest call of thread 0; KTRX_NO_CPU: none yet */
+	uint8_t call[MIXTURE_CPUS]; /* indexed by CPU: what is known about a call of thread 0 */
+};
+/* Processes an event of the trace. `kind`: enum wellknown_kind. */
+void mixture_event(struct mixture *mixture, const struct ktread_event *event, uint8_t kind);
+bool mixture_is_found(const struct mixture *mixture);
+
 /* Marks the events that change the states of threads in a bit map of KTRX_EVENT_MAX + 1 bits. */
 void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, uint8_t *map);
 

@@ -404,10 +404,7 @@ static __attribute__((noinline)) int interrupt_event(struct spans *s, const stru
 						  : nest_end(s, who, owner, event, known, time);
 }
 
-/*
- * Returns whether the event begins or ends a span of a thread, but may belong to any of several threads, because
- * the kernel records them all as thread 0.
- */
+/* Returns whether the event is about a span of one of several threads that all are recorded as thread 0. */
 static bool is_threadless(const struct spans *s, const struct ktread_event *event,
 			  const struct wellknown *known)
 {

@@ -241,11 +241,6 @@ static bool would_announce(const struct threads *t, const struct threads_thread 
 	       (!t->scheduling || scheduling_covers(t->scheduling, WELLKNOWN_BLOCK, thread->stamp, stamp));
 }
 
-static bool is_live(enum threads_state state)
-{
-	return state != THREADS_UNKNOWN && state != THREADS_DEAD;
-}
-
 /*
  * Returns the state of the thread that is switched away from. Sets *may_live as for threads_thread.may_live. A
  * thread may be preempted or sleep between sched.exit and its last switch. If the kernel records state 4 for
@@ -261,7 +256,7 @@ static enum threads_state state_after(const struct threads *t, const struct ktre
 		return THREADS_RUNNABLE;
 	/* Some kernels have a number of their own for the state of a thread that has ended. */
 	if (t->thread[prev].announced == THREADS_DEAD) {
-		*may_live = !t->stateless && has_state && is_live(state_of_field(state));
+		*may_live = !t->stateless && has_state && state < WELLKNOWN_STATE_DEAD;
 		if (!*may_live || !t->deads)
 			return THREADS_DEAD;
 	}
