@@ -132,6 +132,16 @@ static bool check_order_next(struct check_order *order, uint64_t stamp, struct c
 
 /* ---- Reading the trace ---- */
 
+void check_report(struct check *check, const struct check_violation *violation)
+{
+	struct check_result *result = &check->result[violation->rule];
+
+	if (result->violated == 0 || violation->stamp < result->first.stamp)
+		result->first = *violation;
+	result->violated++;
+	check->found(check->context, violation);
+}
+
 /* Reports the stored violations that events from `stamp` on cannot change. */
 static void report_waiting(struct check *check, uint64_t stamp)
 {
@@ -268,16 +278,16 @@ static void see_last_intervals(struct check *check, uint32_t index)
 	for (uint32_t n = 0; n < table->count; n++) {
 		const struct keyed_entry *entry = &table->entry[n];
 		uint64_t to = check->stamp;
-		struct check_gap gap;
+		uint32_t off;
 
 		if (rule->ticks && elapsed(entry->stamp, to) > rule->ticks)
 			to = entry->stamp + rule->ticks;
 		if (entry->count > rule->limit)
 			continue;
-		gap = check_gap(check, check_keyed_by_cpu(rule) ? entry->cpu : GAPS_ANYWHERE,
-				check->needed[index], entry->stamp, to);
-		if (gap.is)
-			check_undecided(check, index, gap.off);
+		off = gaps_switched(check->gaps, check->needed[index], entry->stamp, to);
+		if (off || gaps_first(check->gaps, check_keyed_by_cpu(rule) ? entry->cpu : GAPS_ANYWHERE,
+				      entry->stamp, to) != UINT64_MAX)
+			check_undecided(check, index, off);
 	}
 }
 

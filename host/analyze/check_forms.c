@@ -32,16 +32,6 @@ void check_undecided(struct check *check, uint32_t rule, uint32_t off)
 	result->switched_off++;
 }
 
-void check_report(struct check *check, const struct check_violation *violation)
-{
-	struct check_result *result = &check->result[violation->rule];
-
-	if (result->violated == 0 || violation->stamp < result->first.stamp)
-		result->first = *violation;
-	result->violated++;
-	check->found(check->context, violation);
-}
-
 /*
  * Reports a violation that depends on the order of the events with the current key. These events may come
  * from several CPUs.
@@ -373,8 +363,15 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 static int see_uncaused(struct check *check, uint32_t index, uint32_t which, const struct keyed_entry *entry,
 			const struct ktread_event *event, const uint64_t key[KEYED_WORDS])
 {
-	const struct check_gap gap = gap_since(check, index, which, entry, event);
+	const struct rule *rule = &check->rules->rule[index];
+	const uint64_t from = entry ? entry->stamp : 0;
+	struct check_gap gap = { .is = false };
 
+	/* a missing release changes nothing, because there is no cause */
+	for (uint32_t n = 0; n < rule->events && !gap.is; n++)
+		if (rule->event[n].role == RULE_CAUSE)
+			gap = check_gap(check, where_gaps_matter(check, rule, which, entry, event),
+					rule->event[n].ids, from, event->stamp);
 	if (gap.is)
 		check_undecided(check, index, gap.off);
 	else
