@@ -429,6 +429,8 @@ void stats_table_write_json(struct base_output *out, const struct stats_table *t
 	base_output_text(out, "]");
 	write_number_json(out, "unpaired", table->latencies->unpaired);
 	write_number_json(out, "left_out", table->latencies->left_out);
+	if (table->latencies->threadless)
+		write_number_json(out, "threadless", table->latencies->threadless);
 	if (table->latencies->states_unknown)
 		base_json_put_text(out, "states", table->latencies->announced ? "announced" : "unknown");
 	write_order(out, table->trace);
