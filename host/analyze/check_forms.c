@@ -536,9 +536,9 @@ static int count_depth(struct check *check, uint32_t index, uint32_t which, cons
 }
 
 /*
- * Records the event for the check whether the order of events is certain, if verdicts of this form of rule
- * depend on the order. This is not needed if the CPU is part of the key: all events with the key then come
- * from one CPU, so their order is certain.
+ * If verdicts of this form of rule depend on the order of events, stores the event, so that it can later be
+ * checked whether this order is certain. This is not needed if the CPU is part of the key: all events with
+ * the key then come from one CPU, so their order is certain.
  */
 static int see_order_of_rule(struct check *check, uint32_t index, uint32_t which,
 			     const struct ktread_event *event)

@@ -40,8 +40,8 @@ struct gaps {
 	uint32_t list[LISTS + 1];
 	bool partial; /* true if only the events of a filter are read */
 	/*
-	 * index of the first gap that begins at or after the largest `to` of all calls of gaps_between() so
-	 * far
+	 * index of the first gap that begins at or after `to`, where `to` is the largest one that
+	 * gaps_between() was called with so far
 	 */
 	uint32_t next;
 	uint64_t until[LISTS]; /* for each list: latest end of the gaps before index `next` */
