@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/idle.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
+#include "ktread/memory.h"
 #include "source.h"
 
 /* ---- The root ---- */
@@ -284,7 +284,7 @@ struct ktread_image {
 	bool fixed;
 	char *registers; /* text of the captured registers; NULL: unknown */
 	/* for ktread_image_pulse(): what earlier calls have shown about each CPU of the boot `idle_nonce` */
-	struct base_idle *idle;
+	struct ktread_idle *idle;
 	uint32_t idle_cpus; /* number of elements of `idle` */
 	uint64_t idle_nonce;
 	bool says_idle;	 /* true if the kernel has reported KTRX_MODE_IDLE for some CPU */

@@ -31,16 +31,16 @@ static uint64_t count_slots(const struct ktread_layout *layout)
  */
 static bool is_idle(struct ktread_image *image, const struct ktrx_cpu *cpu, uint32_t number)
 {
-	struct base_idle *idle = number < image->idle_cpus ? &image->idle[number] : NULL;
+	struct ktread_idle *idle = number < image->idle_cpus ? &image->idle[number] : NULL;
 
 	if (!idle || !cpu->online)
 		return cpu->mode == KTRX_MODE_IDLE;
-	base_idle_read(idle, cpu, (cpu->thread & KTRX_THREAD_MAX) == 0);
+	ktread_idle_read(idle, cpu, (cpu->thread & KTRX_THREAD_MAX) == 0);
 	image->says_idle |= idle->says;
 	image->idle_beats |= idle->beats;
 	return cpu->mode == KTRX_MODE_IDLE ||
 	       (!image->says_idle && !image->idle_beats &&
-		base_idle_runs(idle, cpu, (cpu->thread & KTRX_THREAD_MAX) == 0));
+		ktread_idle_runs(idle, cpu, (cpu->thread & KTRX_THREAD_MAX) == 0));
 }
 
 /*

@@ -19,7 +19,7 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, const struct kt
 {
 	const uint8_t mode = row->mode;
 
-	if (base_idle_runs(&cpu->idle, row, is_idle_thread(cpu, row)))
+	if (ktread_idle_runs(&cpu->idle, row, is_idle_thread(cpu, row)))
 		return LIVE_IDLE;
 	switch (mode) {
 	case KTRX_MODE_IDLE:
@@ -45,7 +45,7 @@ static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *ro
 {
 	const bool rests = share == LIVE_IDLE && row->nesting == 0 &&
 			   (row->mode == KTRX_MODE_IDLE || !cpu->idle.beats ||
-			    !base_idle_runs(&cpu->idle, row, is_idle_thread(cpu, row)));
+			    !ktread_idle_runs(&cpu->idle, row, is_idle_thread(cpu, row)));
 
 	return row->heartbeats != cpu->heartbeats || rests || (row->heartbeats == 0 && row->now != cpu->hook);
 }
@@ -55,7 +55,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 {
 	enum live_share share;
 
-	base_idle_read(&cpu->idle, row, is_idle_thread(cpu, row));
+	ktread_idle_read(&cpu->idle, row, is_idle_thread(cpu, row));
 	share = share_of_mode(cpu, row);
 	if (now - cpu->looked > LIVE_UNSEEN_NS)
 		cpu->progress += now - cpu->looked - LIVE_UNSEEN_NS;

@@ -11,10 +11,10 @@
 #include <sys/types.h>
 
 #include "analyze/wellknown.h"
-#include "base/idle.h"
 #include "base/output.h"
 #include "ktread/follow.h"
 #include "ktread/ktread.h"
+#include "ktread/memory.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -76,7 +76,7 @@ struct live_cpu {
 	bool sampled; /* true if the CPU has been sampled at least once */
 	/* set by the caller of live_cpu_sample(): the name of the thread that runs is that of an idle thread */
 	bool named_idle;
-	struct base_idle idle;
+	struct ktread_idle idle;
 	enum live_share now;
 	uint32_t thread;
 	uint64_t pc; /* address in the code at the CPU's last heartbeat */

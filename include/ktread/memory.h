@@ -155,6 +155,28 @@ struct ktread_ring_piece {
 int ktread_image_ring_piece(const struct ktread_image *image, uint32_t ring, uint32_t n,
 			    struct ktread_ring_piece *piece);
 
+/*
+ * Whether a CPU rests in its idle thread, for a kernel that does not report this (KTRX_MODE_IDLE). A CPU that
+ * rests may have no heartbeat for a long time, so it is not stuck.
+ *
+ * The structure contains what several readings of the CPU's descriptor have shown. All zeros before the first
+ * reading. The caller owns it.
+ */
+struct ktread_idle {
+	uint64_t heartbeats, switches; /* as in the descriptor at the last reading */
+	uint64_t ticks;		       /* number of heartbeats in the idle thread since the last switch */
+	bool read;
+	bool says;  /* true if the kernel has reported KTRX_MODE_IDLE for this CPU */
+	bool beats; /* true if the CPU has heartbeats while its idle thread runs */
+};
+/* Processes a reading of the CPU's descriptor. `idle_thread`: whether its thread is an idle thread. */
+void ktread_idle_read(struct ktread_idle *idle, const struct ktrx_cpu *row, bool idle_thread);
+/*
+ * Returns whether the CPU has switched to its idle thread and runs no interrupt handler. Returns false if the
+ * kernel reports by modes when this CPU idles, or if interrupts are disabled.
+ */
+bool ktread_idle_runs(const struct ktread_idle *idle, const struct ktrx_cpu *row, bool idle_thread);
+
 /* Current state of a guest, for a program that watches the guest. */
 struct ktread_pulse {
 	uint64_t nonce;	     /* identifies the boot: the value changes when the guest boots again */
