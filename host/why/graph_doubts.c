@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Text about edges of the graph of waits that are doubtful: who may hold a lock is not sure. */
 #include "why/finding.h"
 #include "why/graph.h"
 
