@@ -340,7 +340,9 @@ static bool judge(const struct why_evidence *evidence, const struct orphans *all
 {
 	const uint64_t least = why_ms(evidence, LASTS_MS);
 
-	lock->owner = !lock->hold && holder_has_ended(evidence, lock) ? lock->holder : last_owner(lock);
+	lock->owner = last_owner(lock);
+	if (!lock->owner && !lock->hold && holder_has_ended(evidence, lock))
+		lock->owner = lock->holder;
 	if (!lock->owner || (lock->holder && !is_kept(lock)) || !has_ended(evidence, lock) ||
 	    why_age(evidence, lock->waiter->since) < least || why_age(evidence, lock->ended) < least)
 		return false;

@@ -89,7 +89,9 @@ static bool may_follow_another_stop(const struct why_evidence *evidence, const s
 static bool may_follow_another_spin(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (n != cpu->number && why_may_stay_awake(evidence, &evidence->cpu[n]))
+		if (n != cpu->number && why_may_stay_awake(evidence, &evidence->cpu[n]) &&
+		    why_silence(evidence, &evidence->cpu[n]) + why_ms(evidence, WHY_LATE_MS) >=
+			    why_silence(evidence, cpu))
 			return true;
 	return false;
 }

@@ -456,8 +456,9 @@ static void settle(struct why_reader *reader)
 		struct why_thread *thread = &evidence->thread[n];
 
 		doubt_state(evidence, thread);
-		why_end_row(evidence, thread);
 		why_bound_row(evidence, thread);
+		why_end_row(evidence, thread);
+		why_run_row(evidence, thread);
 		if (thread->state == THREADS_RUNNING)
 			note_ran(evidence, thread, evidence->end);
 		thread->runnable = runnable_for(evidence, thread);

@@ -295,6 +295,11 @@ void why_end_row(const struct why_evidence *evidence, struct why_thread *thread)
  * not removed, because the timestamp of a wakeup may be too early by a tick.
  */
 void why_bound_row(const struct why_evidence *evidence, struct why_thread *thread);
+/*
+ * Sets the state in the row to "running" if the thread was woken while it ran, and its CPU has not switched
+ * since. Such a wakeup changes only the row.
+ */
+void why_run_row(const struct why_evidence *evidence, struct why_thread *thread);
 /* Reads the captured registers and stacks. Returns 0 or KTREAD_E_MEMORY. */
 int why_registers(struct why_evidence *evidence);
 /* Reads from the host's note how the run of the guest ended. */

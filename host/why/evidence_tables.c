@@ -429,13 +429,27 @@ void why_end_row(const struct why_evidence *evidence, struct why_thread *thread)
 	thread->state = THREADS_DEAD;
 }
 
+void why_run_row(const struct why_evidence *evidence, struct why_thread *thread)
+{
+	struct ktrx_holder *row = &thread->holder;
+	const struct ktrx_cpu *cpu;
+
+	if (!thread->has_holder || row->state != KTRX_THREAD_RUNNABLE || row->cause != KTRX_CAUSE_WAKE ||
+	    row->cpu >= evidence->cpus)
+		return;
+	cpu = &evidence->cpu[row->cpu].row;
+	if (evidence->cpu[row->cpu].has_row && cpu->thread == thread->id && cpu->switch_stamp &&
+	    row->state_stamp >= cpu->switch_stamp && cpu->mode != KTRX_MODE_IDLE)
+		row->state = KTRX_THREAD_RUNNING;
+}
+
 void why_bound_row(const struct why_evidence *evidence, struct why_thread *thread)
 {
 	struct ktrx_holder *row = &thread->holder;
 
 	if (!thread->has_holder || thread->created == 0)
 		return;
-	if (row->state_stamp + why_ms(evidence, SKEW_MS) < thread->created &&
+	if (row->state_stamp && row->state_stamp + why_ms(evidence, SKEW_MS) < thread->created &&
 	    row->state != KTRX_THREAD_RUNNABLE) {
 		row->state = KTRX_THREAD_UNKNOWN;
 		row->state_stamp = 0;
@@ -443,7 +457,9 @@ void why_bound_row(const struct why_evidence *evidence, struct why_thread *threa
 		row->held_count = 0;
 		memset(row->held, 0, sizeof(row->held));
 	}
-	raise(&row->state_stamp, thread->created);
+	/* a state without a timestamp stays without one: why_end_row() takes a timestamp for that of the end */
+	if (row->state_stamp)
+		raise(&row->state_stamp, thread->created);
 	raise(&row->wait_stamp, thread->created);
 	for (uint32_t n = 0; n < KTRX_HELD; n++)
 		raise(&row->held[n].stamp, thread->created);

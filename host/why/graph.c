@@ -9,10 +9,6 @@
 #include "why/pulse.h"
 #include "why/tries.h"
 
-/* time in ms: the timestamp of a wakeup in the kernel's table may be too early by this time */
-#define STALE_MS 100u
-/* time in ms: if a thread does not run for this time although its CPU idles, it is perhaps not runnable */
-#define IGNORED_MS 1000u
 /* the pages below this address belong to no program; a number below it is not an address */
 #define PROGRAM_LEAST 0x10000u
 /*
@@ -285,6 +281,19 @@ static bool has_holder(const struct builder *builder, const struct held *first, 
 	return false;
 }
 
+/* Returns whether all other holders of the lock are CPUs that idle: their rows are out of date. */
+static bool others_idle(const struct builder *builder, const struct held *first)
+{
+	const struct held *end = builder->held + builder->helds;
+	const struct why_evidence *evidence = builder->evidence;
+
+	for (const struct held *held = first; held < end && held->object == first->object; held++)
+		if (held->node != first->node &&
+		    (held->node >= builder->graph->cpus || !why_idles(evidence, &evidence->cpu[held->node])))
+			return false;
+	return true;
+}
+
 /*
  * Adds edges from a waiter that holds the lock itself, like other threads or CPUs. The lock may be one of
  * readers and writers. If a reader can become the writer, it waits for all other readers. In most kernels, it
@@ -300,8 +309,10 @@ static void wait_for_all(struct builder *builder, struct why_edge edge, const st
 	const struct held *end = builder->held + builder->helds;
 
 	edge.doubt = alone ? WHY_DOUBT_NONE : WHY_DOUBT_SHARED;
-	edge.likely = itself || (edge.kind == WHY_EDGE_SPIN && first->node == edge.from);
-	for (const struct held *held = first; held < end && held->object == edge.object; held++)
+	edge.likely = itself ||
+		      (edge.kind == WHY_EDGE_SPIN && first->node == edge.from && others_idle(builder, first));
+	for (const struct held *held = first;
+	     held < end && held->object == edge.object && builder->graph->edges < WHY_EDGES; held++)
 		if (held->node == edge.from || !alone)
 			wait_for_held(builder, edge, held);
 }
@@ -317,42 +328,6 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
 		wait_for_all(builder, edge, held, owner);
 	else
 		wait_for_held(builder, edge, held);
-}
-
-/* Returns whether the thread was woken while it waited for a lock or earlier, and has not run since. */
-static bool is_awake(const struct ktrx_holder *holder)
-{
-	return holder->state == KTRX_THREAD_RUNNABLE && holder->cause == KTRX_CAUSE_WAKE;
-}
-
-/* Returns whether the thread has been runnable for long although its CPU idles. */
-static bool is_passed_over(const struct why_evidence *evidence, const struct ktrx_holder *holder)
-{
-	const uint64_t least = why_ms(evidence, IGNORED_MS);
-
-	return holder->cpu < evidence->cpus && why_idles(evidence, &evidence->cpu[holder->cpu]) && least &&
-	       why_age(evidence, holder->state_stamp) >= least;
-}
-
-/*
- * Returns whether the thread was woken from its wait for a lock, and has not run since. The owner that it
- * named when the wait began has probably released the lock. But if the thread does not run although its CPU
- * idles, it may have been woken before it went to sleep.
- */
-static bool was_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder)
-{
-	return is_awake(holder) && holder->state_stamp >= holder->wait_stamp &&
-	       !is_passed_over(evidence, holder);
-}
-
-/*
- * Returns whether the thread may have been woken from its wait for a lock. The timestamp of the wakeup may be
- * that of the last tick before it.
- */
-static bool may_be_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder)
-{
-	return is_awake(holder) && (holder->state_stamp >= holder->wait_stamp ||
-				    holder->wait_stamp - holder->state_stamp <= why_ms(evidence, STALE_MS));
 }
 
 /*
@@ -377,9 +352,9 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 				    ? WHY_EDGE_SPIN
 			    : holder->state == KTRX_THREAD_RUNNABLE ? WHY_EDGE_POLL
 								    : WHY_EDGE_LOCK;
-		if (may_be_woken(builder->evidence, holder))
+		if (why_may_be_woken(builder->evidence, holder))
 			edge.doubt = WHY_DOUBT_WOKEN;
-		wait_for_lock(builder, edge, was_woken(builder->evidence, holder) ? 0 : holder->owner);
+		wait_for_lock(builder, edge, why_was_woken(builder->evidence, holder) ? 0 : holder->owner);
 		return;
 	case KTRX_WAIT_THREAD:
 		edge.kind = WHY_EDGE_JOIN;

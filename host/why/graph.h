@@ -141,4 +141,16 @@ typedef int why_cycle_found(void *context, const struct why_edge *const *edge, u
  */
 int why_graph_cycles(const struct why_graph *graph, why_cycle_found *found, void *context);
 
+/*
+ * Returns whether the thread was woken from its wait for a lock, and has not run since. The owner that it
+ * named when the wait began has probably released the lock. But if the thread does not run although its CPU
+ * idles, it may have been woken before it went to sleep.
+ */
+bool why_was_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder);
+/*
+ * Returns whether the thread may have been woken from its wait for a lock. The timestamp of the wakeup may be
+ * that of the last tick before it.
+ */
+bool why_may_be_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder);
+
 #endif

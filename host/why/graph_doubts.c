@@ -1,7 +1,40 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Text about edges of the graph of waits that are doubtful: who may hold a lock is not sure. */
+/* Edges of the graph of waits that are doubtful, because it is not sure who holds the lock. */
 #include "why/finding.h"
 #include "why/graph.h"
+#include "why/pulse.h"
+
+/* time in ms: the timestamp of a wakeup in the kernel's table may be too early by this time */
+#define STALE_MS 100u
+/* time in ms: if a thread does not run for this time although its CPU idles, it is perhaps not runnable */
+#define IGNORED_MS 1000u
+
+/* Returns whether the thread was woken while it waited for a lock or earlier, and has not run since. */
+static bool is_awake(const struct ktrx_holder *holder)
+{
+	return holder->state == KTRX_THREAD_RUNNABLE && holder->cause == KTRX_CAUSE_WAKE;
+}
+
+/* Returns whether the thread has been runnable for long although its CPU idles. */
+static bool is_passed_over(const struct why_evidence *evidence, const struct ktrx_holder *holder)
+{
+	const uint64_t least = why_ms(evidence, IGNORED_MS);
+
+	return holder->cpu < evidence->cpus && why_idles(evidence, &evidence->cpu[holder->cpu]) && least &&
+	       why_age(evidence, holder->state_stamp) >= least;
+}
+
+bool why_was_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder)
+{
+	return is_awake(holder) && holder->state_stamp >= holder->wait_stamp &&
+	       !is_passed_over(evidence, holder);
+}
+
+bool why_may_be_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder)
+{
+	return is_awake(holder) && (holder->state_stamp >= holder->wait_stamp ||
+				    holder->wait_stamp - holder->state_stamp <= why_ms(evidence, STALE_MS));
+}
 
 /* Returns another thread or CPU that holds the lock for which the waiter waits for itself. */
 static uint32_t other_holder(const struct why_graph *graph, const struct why_edge *edge)

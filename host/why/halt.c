@@ -90,6 +90,27 @@ static bool is_halt(const struct why_evidence *evidence, uint64_t address)
 	return halt_at(evidence, address) == HALT_YES;
 }
 
+/*
+ * Returns whether the CPU waits in firmware, as far as the kernel's file shows: on RISC-V its code is outside
+ * the kernel, on AArch64 it has just called firmware (hvc, smc). Firmware that keeps a CPU although an
+ * interrupt is pending does not wait.
+ */
+static bool is_in_firmware(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	unsigned char code[4];
+	uint32_t word;
+
+	if (cpu->irq_pending)
+		return false;
+	if (evidence->info->machine == EM_RISCV)
+		return !symbols_has_code(evidence->symbols, cpu->pc);
+	if (evidence->info->machine != EM_AARCH64 ||
+	    symbols_code(evidence->symbols, cpu->pc - 4, code, sizeof(code)) != 0)
+		return false;
+	word = code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+	return (word & 0xffe0001f) == 0xd4000002 || (word & 0xffe0001f) == 0xd4000003;
+}
+
 /* Returns whether the kernel's file shows that the CPU's function contains no instruction that waits. */
 static bool is_in_other_code(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -111,7 +132,8 @@ bool why_may_run_masked(const struct why_evidence *evidence, const struct why_cp
 	if (!cpu->has_registers)
 		return cpu->row.interrupts == KTRX_INTERRUPTS_UNKNOWN;
 	return cpu->mask == INTERRUPTS_MASKED && !cpu->halted &&
-	       (symbols_doubtful(evidence->symbols) || !is_halt(evidence, cpu->pc));
+	       (symbols_doubtful(evidence->symbols) ||
+		(!is_halt(evidence, cpu->pc) && !is_in_firmware(evidence, cpu)));
 }
 
 /* Returns whether a lock, a thread or a violated rule shows that code of the kernel has used the CPU. */

@@ -73,7 +73,7 @@ uint32_t why_doubt_idle_cpus(const struct why_evidence *evidence, struct why_fin
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
-		if (!why_idles(evidence, cpu) || !why_may_stay_awake(evidence, cpu))
+		if (!why_is_there(cpu) || !why_idles(evidence, cpu) || !why_may_stay_awake(evidence, cpu))
 			continue;
 		finding->base.certain = FINDING_POSSIBLE;
 		finding->open = true;

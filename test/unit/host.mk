@@ -89,6 +89,7 @@ UNIT_WITH_why_outer := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_overdue := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_owners := $(UNIT_WITH_why)
 UNIT_WITH_why_partner := $(UNIT_WITH_why) why_overdue
+UNIT_WITH_why_stale_rows := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_storms := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_threads := $(UNIT_WITH_why) why_threads
 UNIT_WITH_why_timers := $(UNIT_WITH_why) why_cpus

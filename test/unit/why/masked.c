@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ktrx/v2.h"
+#include "unit/support/elf_file.h"
 #include "unit/support/script.h"
 #include "unit/support/why_cpus.h"
 #include "unit/support/why_support.h"
@@ -358,6 +359,79 @@ static void timer_of_a_machine_may_have_stopped_although_cpus_may_spin(void **st
 	why_says("dead-timer (possible): no CPU gets ticks any more");
 }
 
+/* CPU 0 ticked for 2.4 s after the timer of CPU 1 had stopped. */
+static void cpu_that_spins_later_is_no_reason_for_a_stopped_timer(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+	sleeper->deadline = 200 * MS;
+	why_ticks(10 * MS, 2500 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+	script_event(OTHER, 4000 * MS, 2, 9);
+	script_cpu(0)->interrupts = script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+	script_info()->machine = EM_AARCH64;
+	script_info()->registers = "cpu 0 pc=100140 sp=2000 pstate=400003c5\n"
+				   "cpu 1 pc=100040 sp=3000 pstate=40000345\n";
+	why_judge();
+	why_says("dead-timer (likely)");
+}
+
+/* CPUs 1 and 2 are offline. Their registers show disabled interrupts. */
+static void cpus_that_never_started_raise_no_doubts(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0)->state_stamp = 2950 * MS;
+	script_cpu(0)->mode = KTRX_MODE_KERNEL;
+	script_cpu(0)->thread = WORKER;
+	script_event(OTHER, 3000 * MS, 0, WORKER);
+	script_info()->cpus = 3;
+	for (uint32_t n = 1; n < 3; n++) {
+		why_cpu_row(n, KTRX_MODE_IDLE);
+		script_cpu(n)->online = 0;
+		script_cpu(n)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+	}
+	script_info()->machine = EM_AARCH64;
+	script_info()->registers = "cpu 1 pc=100140 sp=2000 pstate=400003c5\n"
+				   "cpu 2 pc=100140 sp=2000 pstate=400003c5\n";
+	why_judge();
+	assert_null(strstr(why_text(), "4294967295"));
+	assert_null(strstr(why_text(), "idle mode"));
+}
+
+/* Hart 1 idles in a call of firmware that suspends it. */
+static void cpu_that_waits_in_firmware_idles(void **state)
+{
+	static const struct elf_file_section sections[] = {
+		{ ".text", 0x200000, 0x20000, ELF_FILE_CODE | ELF_FILE_BOTH },
+		{ ".bss", 0x220000, 0x1000, ELF_FILE_DATA | ELF_FILE_BOTH },
+		{ NULL, 0, 0, 0 },
+	};
+	static const struct elf_file_symbol names[] = {
+		{ "idle", 0x200000, 0x100, STT_FUNC, 1 },
+		{ "ktrace_root", 0x220000, 0x200, STT_OBJECT, 2 },
+		{ NULL, 0, 0, 0, 0 },
+	};
+	static const struct elf_file file = { EM_RISCV, ET_EXEC, sections, names };
+
+	(void)state;
+	why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 50 * MS, 1, IDLE1, KERNEL);
+	script_cpu(1)->thread = IDLE1;
+	script_cpu(1)->mode_stamp = 50 * MS;
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+	script_info()->machine = EM_RISCV;
+	script_info()->self = 0x220000;
+	script_info()->registers =
+		"cpu 1 pc=8000abc4 sp=80042e00 sstatus=8000000200006000 priv=3 sie=0 sip=0 "
+		"mie=8 mip=0 mstatus=a00000000\n";
+	why_kernel_file(&file);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
 
 int main(void)
@@ -382,6 +456,9 @@ int main(void)
 		TEST(halted_cpu_that_was_used_is_lost),
 		TEST(timer_may_have_stopped_because_another_cpu_spins),
 		TEST(timer_of_a_machine_may_have_stopped_although_cpus_may_spin),
+		TEST(cpu_that_spins_later_is_no_reason_for_a_stopped_timer),
+		TEST(cpus_that_never_started_raise_no_doubts),
+		TEST(cpu_that_waits_in_firmware_idles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
