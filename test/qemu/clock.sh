@@ -142,7 +142,7 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: check --align reports no violation either" "$ktrace" check --align "$out"
 	states why "$ktrace" why "$out"
 	states doctor "$ktrace" doctor "$out"
-	check "$arch: doctor reports no violation either" grep '^ok *rules' "$tmp/view"
+	check "$arch: doctor reports no violation either, at most undecided rules" grep -E '^(ok|note) *rules' "$tmp/view"
 	states "export --format json" "$ktrace" export --format json -o "$tmp/export" "$out"
 	doubt=0
 
