@@ -433,9 +433,8 @@ static void say_unordered(struct findings *report, const struct subject *subject
 			 (double)subject->clock_doubt * 1e6 / (double)frequency);
 	findings_add(report, FINDING_NOTE, "rules",
 		     "%s may be violated %" PRIu64
-		     " time%s: that depends on the order of events%s on CPUs whose clocks %s",
-		     rule->name, count, count == 1 ? "" : "s", within,
-		     subject->clock_doubt ? "differ" : "may differ by more");
+		     " time%s: the order of events%s on different CPUs is uncertain",
+		     rule->name, count, finding_plural(count), within);
 	if (!measured)
 		findings_advise(report, CLOCKS_WHERE, CLOCKS_LINE);
 }
@@ -479,16 +478,15 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 		places += rule->checked && open_of(&results[n]);
 	}
 	if (undecided)
-		snprintf(but, sizeof(but),
-			 ", but %" PRIu64 " time%s a rule could not be decided, for %" PRIu32 " rule%s",
-			 undecided, finding_plural(undecided), places, finding_plural(places));
+		snprintf(but, sizeof(but), "; not decided: %" PRIu32 " rule%s, %" PRIu64 " time%s", places,
+			 finding_plural(places), undecided, finding_plural(undecided));
 	if (status == 0 && !open && checked)
 		findings_add(report, undecided || check_lacks_end(trace) ? FINDING_NOTE : FINDING_OK, "rules",
 			     "none of the %" PRIu32
 			     " rules that hold for every kernel is violated%s%s (see ktrace check)",
 			     checked, check_lacks_end(trace) ? " before the trace is cut short" : "", but);
 	else if (status == 0 && undecided)
-		findings_add(report, FINDING_NOTE, "rules", "%s (see ktrace check)", but + strlen(", but "));
+		findings_add(report, FINDING_NOTE, "rules", "%s (see ktrace check)", but + strlen("; "));
 	free(results);
 	return status < 0 ? status : ktread_rewind(trace);
 }
