@@ -442,7 +442,7 @@ static void say_unordered(struct findings *report, const struct subject *subject
 /* Returns how often a rule was not decided, apart from the times that say_unordered() reports. */
 static uint64_t open_of(const struct check_result *result)
 {
-	return result->undecided + result->unknown + result->lacking + result->no_room;
+	return result->undecided + result->unknown + result->may_live + result->no_room;
 }
 
 #define RUNNING (1u << THREADS_RUNNING)
@@ -474,8 +474,10 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 		if (results[n].unordered)
 			say_unordered(report, subject, rule, results[n].unordered);
 		open += results[n].violated || results[n].unordered;
-		undecided += rule->checked ? open_of(&results[n]) : 0;
-		places += rule->checked && open_of(&results[n]);
+		if (!rule->checked || rule->form == RULE_DEPTH)
+			continue; /* the rules that use a depth count its open cases */
+		undecided += open_of(&results[n]);
+		places += open_of(&results[n]) != 0;
 	}
 	if (undecided)
 		snprintf(but, sizeof(but), "; not decided: %" PRIu32 " rule%s, %" PRIu64 " time%s", places,

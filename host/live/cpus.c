@@ -103,11 +103,10 @@ static void take_lock(struct live_cpu *cpu, const struct ktread_event *event, co
 {
 	const bool contends = known->kind == WELLKNOWN_LOCK_CONTEND;
 	uint64_t lock;
-	bool ends = known->kind == WELLKNOWN_LOCK_ACQUIRE || known->kind == WELLKNOWN_LOCK_FAIL ||
-		    known->kind == WELLKNOWN_SWITCH;
+	bool ends = known->kind == WELLKNOWN_LOCK_ACQUIRE || known->kind == WELLKNOWN_SWITCH;
 
-	/* an interrupt handler may release another lock while the CPU waits */
-	if (known->kind == WELLKNOWN_LOCK_RELEASE)
+	/* while the CPU waits, an interrupt handler may release another lock, or try in vain to take one */
+	if (known->kind == WELLKNOWN_LOCK_RELEASE || known->kind == WELLKNOWN_LOCK_FAIL)
 		ends = wellknown_number(known, event, WELLKNOWN_OBJECT, &lock) && lock == cpu->lock &&
 		       event->context == KTRX_CONTEXT_THREAD;
 	if (contends || ends) {

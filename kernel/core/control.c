@@ -77,8 +77,11 @@ static void end(uint32_t outcome, int status)
 	/* a kernel that panics while it shuts down has not ended well */
 	if (before == KTRX_OUTCOME_RUNNING ||
 	    (before == KTRX_OUTCOME_EXITED && outcome == KTRX_OUTCOME_PANIC)) {
-		ktrace_root.status = status;
+		/* a host that reads meanwhile sees no exit with a wrong status */
+		if (before == KTRX_OUTCOME_RUNNING)
+			ktrace_root.status = status;
 		*(volatile uint32_t *)&ktrace_root.outcome = outcome;
+		*(volatile int32_t *)&ktrace_root.status = status;
 	}
 	ktrace_keep_all();
 	if (!ktrace_state.end_hook || ktrace_arch_fetch_add(&ktrace_state.ended, 1) != 0)
