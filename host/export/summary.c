@@ -502,10 +502,10 @@ double summary_cost_share(const struct summary *summary, uint64_t events, double
 	const struct tally *tally = summary->tally;
 	const uint64_t ticks = tally->last - tally->first;
 
-	if (!tally->events)
+	if (!tally->events || !ticks)
 		return 0;
 	if (tally->rated)
-		events = (uint64_t)(rate * (double)ticks + 0.5);
+		return (double)summary->cost / 1000 * rate / (cpus ? cpus : 1);
 	return cost_share(summary->cost, events, ticks, cpus);
 }
 

@@ -70,7 +70,8 @@ typedef int tally_each(void *context, const struct ktread_brief *brief, unsigned
 int tally_trace_with(struct tally **tally, struct ktread *trace, tally_each *each, void *context);
 /*
  * If rings were overwritten, they cover different times. Then reads the trace again, and computes rates for
- * which each ring counts only for the time that it covers. Returns 0 or a negative KTREAD_E_*.
+ * which each ring counts only for the time that it covers. A filter for events, threads or CPUs does not
+ * shorten this time; a filter for timestamps does. Returns 0 or a negative KTREAD_E_*.
  */
 int tally_rates(struct tally *tally, struct ktread *trace);
 void tally_free(struct tally *tally);
