@@ -35,6 +35,9 @@ static void forget_shared(struct mistakes_reading *r)
 	keyed_free(&r->locks);
 	keyed_free(&r->waits);
 	keyed_free(&r->balance);
+	keyed_free(&r->stays);
+	if (r->whole)
+		r->stayed = 0; /* an event of another CPU that is lost may belong to an earlier time */
 	r->whole = false;
 }
 
@@ -262,6 +265,7 @@ static void take_turn(struct mistakes_reading *r, const struct ktread_event *eve
 	uint64_t *turn = r->cpu[event->cpu].turn;
 
 	if (known->kind == WELLKNOWN_SWITCH) {
+		r->cpu[event->cpu].switched++;
 		turn[0] = turn[1] = NOBODY;
 		return;
 	}
@@ -454,6 +458,8 @@ static int read_all(struct mistakes_reading *r)
 		take(r, event);
 	note_states(r);
 	note_off(r);
+	if (r->stayed > r->mistakes->of[MISTAKE_CONTEND].sure)
+		r->mistakes->of[MISTAKE_CONTEND].sure = r->stayed;
 	if (!r->error && status == 0)
 		status = mistakes_waits(r->mistakes, r->trace, &r->syscalls, r->late);
 	return r->error ? r->error : status < 0 ? status : ktread_rewind(r->trace);
@@ -480,6 +486,7 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 		keyed_free(&r->waits);
 		keyed_free(&r->balance);
 		keyed_free(&r->syscalls);
+		keyed_free(&r->stays);
 		free(r->cpu);
 		free(r);
 	}

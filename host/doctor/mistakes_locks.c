@@ -124,6 +124,69 @@ static uint64_t owner_of(const struct ktread_event *event)
 								      : CPU_OWNER | event->cpu;
 }
 
+/*
+ * Counts in `stayed` the mistakes of owners that stay on one CPU. The order of events of a CPU is certain. So
+ * if an owner contends two locks in turn there, only an event of another CPU can be the end of the first
+ * contention. `ended`: the event is such an end. Otherwise, the owner has contended two locks in turn on the
+ * CPU of the event.
+ */
+static void stay(struct mistakes_reading *r, const struct ktread_event *event, uint64_t owner, bool ended)
+{
+	const uint64_t key[KEYED_WORDS] = { owner };
+	struct keyed_entry *entry = NULL;
+	int64_t open;
+
+	if (keyed_put(&r->stays, key, &entry) < 0)
+		r->error = KTREAD_E_MEMORY;
+	if (!entry)
+		return;
+	if (!entry->known) {
+		entry->known = true;
+		entry->cpu = event->cpu;
+	}
+	open = (int64_t)entry->count;
+	if (ended && entry->cpu != event->cpu) {
+		entry->count = (uint64_t)(open - 1);
+		r->stayed -= open >= 2;
+	} else if (!ended && entry->cpu == event->cpu) {
+		entry->count = (uint64_t)(open + 1);
+		r->stayed += open >= 1;
+	}
+}
+
+/*
+ * Returns whether an event that ends the wait is certainly in the trace, if there is one. If slots are missing,
+ * this is so if the thread has not left the CPU since the wait began.
+ */
+static bool end_is_recorded(const struct mistakes_reading *r, const struct keyed_entry *wait,
+			    const struct ktread_event *event)
+{
+	const struct mistakes_cpu *cpu = &r->cpu[event->cpu];
+
+	return wait->cpu == event->cpu &&
+	       (r->whole || (!r->mistakes->switches_off && cpu->switched && wait->thread == cpu->switched));
+}
+
+static void contend(struct mistakes_reading *r, const struct ktread_event *event, uint64_t owner,
+		    uint64_t lock)
+{
+	struct keyed_entry *entry;
+
+	r->mistakes->contends += !r->blind;
+	mistakes_balance(r, MISTAKE_CONTEND, owner, lock, true);
+	entry = mistakes_put(r, &r->waits, owner);
+	if (!entry)
+		return;
+	if (entry->count && entry->count != lock) {
+		mistakes_note(r, MISTAKE_CONTEND, event, entry->count);
+		if (end_is_recorded(r, entry, event))
+			stay(r, event, owner, false);
+	}
+	entry->count = lock;
+	entry->cpu = event->cpu;
+	entry->thread = r->cpu[event->cpu].switched;
+}
+
 void mistakes_take_lock(struct mistakes_reading *r, const struct ktread_event *event,
 			const struct wellknown *known)
 {
@@ -134,20 +197,16 @@ void mistakes_take_lock(struct mistakes_reading *r, const struct ktread_event *e
 	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &lock))
 		return;
 	if (known->kind == WELLKNOWN_LOCK_CONTEND) {
-		r->mistakes->contends += !r->blind;
-		mistakes_balance(r, MISTAKE_CONTEND, owner, lock, true);
-		entry = mistakes_put(r, &r->waits, owner);
-		if (entry && entry->count && entry->count != lock)
-			mistakes_note(r, MISTAKE_CONTEND, event, entry->count);
-		if (entry)
-			entry->count = lock;
+		contend(r, event, owner, lock);
 		return;
 	}
 	entry = mistakes_find(&r->waits, owner);
 	if (entry && entry->count == lock && known->kind != WELLKNOWN_LOCK_RELEASE)
 		keyed_remove(&r->waits, entry);
-	if (known->kind != WELLKNOWN_LOCK_RELEASE)
+	if (known->kind != WELLKNOWN_LOCK_RELEASE) {
 		mistakes_balance(r, MISTAKE_CONTEND, owner, lock, false);
+		stay(r, event, owner, true);
+	}
 	if (known->kind == WELLKNOWN_LOCK_ACQUIRE) {
 		mistakes_balance(r, MISTAKE_RELEASE, owner, lock, false);
 		entry = mistakes_put(r, &r->locks, lock);

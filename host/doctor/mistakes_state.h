@@ -17,6 +17,7 @@ struct mistakes_cpu {
 	uint64_t left;	  /* field `prev` of the CPU's last switch; UINT64_MAX if unknown */
 	uint64_t irq[MISTAKES_NESTED];
 	uint32_t depth;
+	uint32_t switched; /* number of records of sched.switch */
 	bool settled; /* true if `depth` is certain, because the CPU was outside of interrupts at some time */
 	/*
 	 * turn[0]: the thread that recorded the newest event since the CPU's last switch; turn[1]: the thread
@@ -40,7 +41,11 @@ struct mistakes_reading {
 	struct keyed running;
 	struct keyed made;  /* indexed by thread: threads that were created and have not ended */
 	struct keyed locks; /* indexed by lock: held locks; `count` is the owner */
-	struct keyed waits; /* indexed by thread: threads that wait for a lock; `count` is the lock */
+	/*
+	 * indexed by thread: threads that wait for a lock. `count` is the lock. `cpu` is the CPU on which the
+	 * wait began, and `thread` is what its member `switched` was then
+	 */
+	struct keyed waits;
 	/* indexed by mistake, thread and lock: see mistakes_balance() */
 	struct keyed balance;
 	/*
@@ -48,6 +53,13 @@ struct mistakes_reading {
 	 * exit, `cpu` is its CPU
 	 */
 	struct keyed syscalls;
+	/*
+	 * indexed by owner of locks: `cpu` is the CPU of the owner's first event of a lock. `count` is the
+	 * number of times when the owner contended two locks in turn on that CPU, minus the number of times
+	 * when it acquired a lock, or gave up, on another CPU
+	 */
+	struct keyed stays;
+	uint64_t stayed; /* see stay() in mistakes_locks.c */
 	struct switch_states *states;
 	struct wellknown_table known;
 	struct gaps *gaps;

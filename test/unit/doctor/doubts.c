@@ -169,6 +169,75 @@ static void length_of_a_run_with_overwritten_records_is_unknown(void **state)
 	facts_free(&facts);
 }
 
+/*
+ * Thread 5 contends two locks in turn and never acquires them after that. It also acquires both without
+ * contention, on the CPU `elsewhere`. `switches`: CPU 0 switches between the contentions.
+ */
+static void contends_and_acquires(uint32_t elsewhere, bool switches)
+{
+	for (unsigned n = 0; n < 20; n++) {
+		lock(CONTEND, 5, 0x10);
+		if (switches)
+			some_turns(1);
+		lock(CONTEND, 5, 0x20);
+		for (uint64_t which = 0x10; which <= 0x20; which += 0x10) {
+			script_event(ACQUIRE, soon(), elsewhere, 5, which);
+			script_event(RELEASE, soon(), elsewhere, 5, which);
+		}
+	}
+}
+
+static void contend_of_a_thread_that_stays_does_not_depend_on_clocks(void **state)
+{
+	(void)state;
+	clocks_are_unknown();
+	contends_and_acquires(0, false);
+	only_if_ordered(MISTAKE_CONTEND, true);
+}
+
+/*
+ * The oldest slots of CPU 1 are lost. They may contain acquires of thread 5 if it moved to CPU 1 and back, which
+ * it can only do if CPU 0 switches.
+ */
+static void contend_without_switch_does_not_depend_on_lost_slots(void **state)
+{
+	for (int moves = 0; moves < 2; moves++) {
+		end(state);
+		begin(state);
+		clocks_are_unknown();
+		script_ring(1)->overwritten = 100;
+		script_event(WAKE, soon(), 1, 1, V(6));
+		some_turns(1);
+		contends_and_acquires(0, moves);
+		only_if_ordered(MISTAKE_CONTEND, !moves);
+	}
+}
+
+/* If the clock of CPU 1 is ahead, each acquire may belong to the contention before it. */
+static void contend_of_a_thread_that_moves_is_uncertain(void **state)
+{
+	(void)state;
+	clocks_are_unknown();
+	contends_and_acquires(1, false);
+	only_if_ordered(MISTAKE_CONTEND, false);
+}
+
+/* The clock of CPU 1 is so far behind that all acquires there come before all contentions on CPU 0. */
+static void contend_after_all_acquires_is_uncertain(void **state)
+{
+	(void)state;
+	clocks_are_unknown();
+	lock(ACQUIRE, 5, 0x30);
+	lock(RELEASE, 5, 0x30);
+	for (unsigned n = 0; n < 40; n++) {
+		script_event(ACQUIRE, soon(), 1, 5, V(n % 2 ? 0x20 : 0x10));
+		script_event(RELEASE, soon(), 1, 5, V(n % 2 ? 0x20 : 0x10));
+	}
+	for (unsigned n = 0; n < 40; n++)
+		lock(CONTEND, 5, n % 2 ? 0x20 : 0x10);
+	only_if_ordered(MISTAKE_CONTEND, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +252,10 @@ int main(void)
 		TEST(folded_returns_are_not_missing),
 		TEST(release_by_unknown_clocks_is_uncertain),
 		TEST(release_by_other_thread_does_not_depend_on_clocks),
+		TEST(contend_of_a_thread_that_stays_does_not_depend_on_clocks),
+		TEST(contend_without_switch_does_not_depend_on_lost_slots),
+		TEST(contend_of_a_thread_that_moves_is_uncertain),
+		TEST(contend_after_all_acquires_is_uncertain),
 		TEST(length_of_a_run_with_overwritten_records_is_unknown),
 	};
 
