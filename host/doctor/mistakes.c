@@ -27,6 +27,14 @@ static void forget_cpu(struct mistakes_cpu *cpu)
 	cpu->settled = false;
 }
 
+static void free_balances(struct mistakes_reading *r)
+{
+	for (int mistake = 0; mistake < MISTAKES; mistake++) {
+		keyed_free(&r->balance[mistake].open);
+		r->balance[mistake].full = false;
+	}
+}
+
 /* Discards what events of several CPUs have shown. */
 static void forget_shared(struct mistakes_reading *r)
 {
@@ -34,7 +42,7 @@ static void forget_shared(struct mistakes_reading *r)
 	keyed_free(&r->made);
 	keyed_free(&r->locks);
 	keyed_free(&r->waits);
-	keyed_free(&r->balance);
+	free_balances(r);
 	keyed_free(&r->stays);
 	if (r->whole)
 		r->stayed = 0; /* an event of another CPU that is lost may belong to an earlier time */
@@ -484,7 +492,7 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 		keyed_free(&r->made);
 		keyed_free(&r->locks);
 		keyed_free(&r->waits);
-		keyed_free(&r->balance);
+		free_balances(r);
 		keyed_free(&r->syscalls);
 		keyed_free(&r->stays);
 		free(r->cpu);

@@ -87,17 +87,23 @@ void mistakes_take_irq(struct mistakes_reading *r, const struct ktread_event *ev
 bool mistakes_balance(struct mistakes_reading *r, enum mistake mistake, uint64_t thread, uint64_t object,
 		      bool begins)
 {
-	const uint64_t key[KEYED_WORDS] = { thread, object, (uint64_t)mistake };
+	const uint64_t key[KEYED_WORDS] = { thread, object };
+	struct mistakes_balance *balance = &r->balance[mistake];
 	struct mistake_count *row = &r->mistakes->of[mistake];
-	struct keyed_entry *entry = NULL;
+	struct keyed_entry *entry = r->blind ? NULL : keyed_find(&balance->open, key);
 	int64_t open;
 
-	if (!r->blind && keyed_put(&r->balance, key, &entry) < 0)
-		r->error = KTREAD_E_MEMORY;
+	if (!entry && !r->blind && !balance->full) {
+		if (keyed_put(&balance->open, key, &entry) < 0)
+			r->error = KTREAD_E_MEMORY;
+		balance->full = !entry;
+	}
 	if (!entry)
 		return false;
 	open = (int64_t)entry->count;
 	entry->count = (uint64_t)(begins ? open + 1 : open - 1);
+	if (entry->count == 0)
+		keyed_remove(&balance->open, entry);
 	if (begins && open >= 1)
 		row->sure++;
 	else if (!begins && open >= 2)
@@ -107,11 +113,7 @@ bool mistakes_balance(struct mistakes_reading *r, enum mistake mistake, uint64_t
 
 void mistakes_balance_forget(struct mistakes_reading *r, enum mistake mistake, uint64_t thread)
 {
-	const uint64_t key[KEYED_WORDS] = { thread, 0, (uint64_t)mistake };
-	struct keyed_entry *entry = keyed_find(&r->balance, key);
-
-	if (entry)
-		keyed_remove(&r->balance, entry);
+	mistakes_drop(&r->balance[mistake].open, thread);
 }
 
 /*
@@ -155,8 +157,8 @@ static void stay(struct mistakes_reading *r, const struct ktread_event *event, u
 }
 
 /*
- * Returns whether an event that ends the wait is certainly in the trace, if there is one. If slots are missing,
- * this is so if the thread has not left the CPU since the wait began.
+ * Returns whether an event that ends the wait is certainly in the trace, if there is one. If slots are
+ * missing, this is so if the thread has not left the CPU since the wait began.
  */
 static bool end_is_recorded(const struct mistakes_reading *r, const struct keyed_entry *wait,
 			    const struct ktread_event *event)

@@ -26,13 +26,21 @@ struct mistakes_cpu {
 	uint64_t turn[2];
 };
 
+/* What has begun more often than it has ended, or the other way round. */
+struct mistakes_balance {
+	/* indexed by thread and object: `count` is the number of beginnings minus that of ends, never 0 */
+	struct keyed open;
+	/* true if an entry did not fit: then no more are added, because a new entry may lack earlier ends */
+	bool full;
+};
+
 struct mistakes_reading {
 	struct mistakes *mistakes;
 	struct ktread *trace;
 	struct mistakes_cpu *cpu;
 	/*
-	 * The next five tables contain what events of any CPU have shown. They stay empty while `blind` is
-	 * set.
+	 * The next tables, up to `balance`, contain what events of any CPU have shown. They stay empty while
+	 * `blind` is set.
 	 */
 	/*
 	 * indexed by running thread: `cpu` is the thread's CPU; `count` is the timestamp since which the
@@ -46,8 +54,7 @@ struct mistakes_reading {
 	 * wait began, and `thread` is what its member `switched` was then
 	 */
 	struct keyed waits;
-	/* indexed by mistake, thread and lock: see mistakes_balance() */
-	struct keyed balance;
+	struct mistakes_balance balance[MISTAKES]; /* see mistakes_balance() */
 	/*
 	 * indexed by thread: threads that made system calls; `stamp` is the timestamp of the newest entry or
 	 * exit, `cpu` is its CPU

@@ -3,6 +3,7 @@
  * Tests that mistakes in the calls of hooks are found. Each test trace contains one mistake. Also tests
  * correct traces.
  */
+#include "doctor/mistakes_state.h"
 #include "unit/doctor/hooks.h"
 
 static void correct_trace_has_no_mistakes(void **state)
@@ -361,6 +362,52 @@ static void calls_without_returns_are_found(void **state)
 	only(MISTAKE_SYSCALL_EXIT);
 }
 
+static void free_balances(struct mistakes_reading *r)
+{
+	for (int mistake = 0; mistake < MISTAKES; mistake++)
+		keyed_free(&r->balance[mistake].open);
+}
+
+/* Thread 5 uses more locks than a table has room for. Then thread 6 makes a call that never returns. */
+static void many_locks_hide_no_calls_without_returns(void **state)
+{
+	static struct mistakes_reading r = { .mistakes = &mistakes };
+
+	(void)state;
+	memset(&mistakes, 0, sizeof(mistakes));
+	for (uint64_t which = 0; which < KEYED_MAX + 100; which++) {
+		mistakes_balance(&r, MISTAKE_CONTEND, 5, which, false);
+		mistakes_balance(&r, MISTAKE_RELEASE, 5, which, false);
+		mistakes_balance(&r, MISTAKE_RELEASE, 5, which, true);
+	}
+	assert_false(mistakes_balance(&r, MISTAKE_SYSCALL_EXIT, 6, 0, true));
+	assert_true(mistakes_balance(&r, MISTAKE_SYSCALL_EXIT, 6, 0, true));
+	assert_int_equal(mistakes.of[MISTAKE_SYSCALL_EXIT].sure, 1);
+	/* all locks were released, so there is room for what another thread releases */
+	assert_false(mistakes_balance(&r, MISTAKE_RELEASE, 6, 1, true));
+	assert_true(mistakes_balance(&r, MISTAKE_RELEASE, 6, 1, true));
+	free_balances(&r);
+}
+
+/* The table is full when thread 6 acquires a lock. There is room when it contends the lock later. */
+static void end_without_room_makes_no_later_beginning_certain(void **state)
+{
+	static struct mistakes_reading r = { .mistakes = &mistakes };
+
+	(void)state;
+	memset(&mistakes, 0, sizeof(mistakes));
+	for (uint64_t which = 0; which < KEYED_MAX; which++)
+		mistakes_balance(&r, MISTAKE_CONTEND, 5, which, false);
+	for (unsigned n = 0; n < 4; n++)
+		mistakes_balance(&r, MISTAKE_CONTEND, 6, 1, false);
+	for (uint64_t which = 0; which < KEYED_MAX; which++)
+		mistakes_balance(&r, MISTAKE_CONTEND, 5, which, true);
+	for (unsigned n = 0; n < 4; n++)
+		assert_false(mistakes_balance(&r, MISTAKE_CONTEND, 6, 1, true));
+	assert_int_equal(mistakes.of[MISTAKE_CONTEND].sure, 0);
+	free_balances(&r);
+}
+
 /* If the events of returns are disabled, missing returns are no mistake. */
 static void switched_off_returns_are_not_missing(void **state)
 {
@@ -464,6 +511,8 @@ int main(void)
 		TEST(interrupt_without_exit_is_found),
 		TEST(interrupt_without_enter_is_found),
 		TEST(calls_without_returns_are_found),
+		TEST(many_locks_hide_no_calls_without_returns),
+		TEST(end_without_room_makes_no_later_beginning_certain),
 		TEST(switched_off_returns_are_not_missing),
 		TEST(release_by_other_thread_is_found),
 		TEST(contend_without_acquire_is_found),
