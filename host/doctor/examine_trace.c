@@ -195,7 +195,7 @@ static void examine_clock(struct findings *report, const struct facts *facts)
 static void examine_heartbeats(struct findings *report, const struct facts *facts)
 {
 	char rates[LIST] = "";
-	uint32_t never = 0, online = 0;
+	uint32_t never = 0, online = 0, idle = 0; /* `idle`: CPUs that never had one because they idle */
 	size_t at = 0;
 
 	if (!(facts->lit & VIEW_BEATS))
@@ -207,6 +207,7 @@ static void examine_heartbeats(struct findings *report, const struct facts *fact
 			continue;
 		online++;
 		never += row->heartbeats == 0 && row->mode != KTRX_MODE_IDLE;
+		idle += row->heartbeats == 0 && row->mode == KTRX_MODE_IDLE;
 		if (online <= CPUS_LISTED && facts->seconds > 0 && at < sizeof(rates))
 			at += (size_t)snprintf(rates + at, sizeof(rates) - at, "%s%.0f", at ? ", " : "",
 					       (double)row->heartbeats / facts->seconds);
@@ -216,9 +217,14 @@ static void examine_heartbeats(struct findings *report, const struct facts *fact
 			     "%" PRIu32 " of %" PRIu32
 			     " busy CPUs never had one: call ktrace_heartbeat(pc) in the timer tick of each",
 			     never, online);
+	else if (at)
+		findings_add(report, FINDING_OK, "heartbeats", "a second, by CPU: %s%s", rates,
+			     online > CPUS_LISTED ? ", …" : "");
 	else
-		findings_add(report, FINDING_OK, "heartbeats", "a second, by CPU: %s%s",
-			     at ? rates : "unknown", at && online > CPUS_LISTED ? ", …" : "");
+		findings_add(report, FINDING_OK, "heartbeats",
+			     "each online CPU%s has them; the rate is unknown, because the rings do not show "
+			     "how long the guest ran",
+			     idle ? " that is not idle" : "");
 }
 
 static void examine_cost(struct findings *report, const struct facts *facts)

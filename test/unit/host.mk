@@ -31,6 +31,7 @@ UNIT_WITH_capture_view := ktread_support ktread_writer ktread_sample
 UNIT_WITH_diff_steps := script
 UNIT_WITH_doctor := script
 UNIT_WITH_doctor_clock := ktread_support ktread_writer ktread_sample sched_writer
+UNIT_WITH_doctor_heartbeats := $(UNIT_WITH_doctor_clock)
 UNIT_WITH_doctor_order := $(UNIT_WITH_doctor_clock)
 UNIT_WITH_export_perfetto := perfetto_script script test/perfetto/text.c
 UNIT_WITH_export_perfetto_gaps := $(UNIT_WITH_export_perfetto)

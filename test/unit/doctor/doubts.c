@@ -196,8 +196,8 @@ static void contend_of_a_thread_that_stays_does_not_depend_on_clocks(void **stat
 }
 
 /*
- * The oldest slots of CPU 1 are lost. They may contain acquires of thread 5 if it moved to CPU 1 and back, which
- * it can only do if CPU 0 switches.
+ * The oldest slots of CPU 1 are lost. They may contain acquires of thread 5 if it moved to CPU 1 and back. It
+ * can do so only if CPU 0 switches.
  */
 static void contend_without_switch_does_not_depend_on_lost_slots(void **state)
 {
