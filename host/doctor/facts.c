@@ -277,8 +277,9 @@ double facts_rate(const struct facts *facts)
 
 double facts_cost_share(const struct facts *facts)
 {
-	return cost_share(cost_of(facts->trace), (uint64_t)(facts_rate(facts) + 0.5), facts->info->frequency,
-			  facts->cpus);
+	const double time = (double)facts->info->frequency * (facts->cpus ? facts->cpus : 1);
+
+	return time > 0 ? (double)cost_of(facts->trace) / 1000 * facts_rate(facts) / time : 0;
 }
 
 void facts_free(struct facts *facts)
