@@ -191,6 +191,19 @@ static bool names_sleeper(const struct wellknown *known, const struct ktread_eve
 	return known->kind == WELLKNOWN_BLOCK;
 }
 
+/*
+ * Forgets which thread runs on the CPU of an event if slots of the CPU are missing before the event. Otherwise a
+ * thread that ran before the gap would count as running until the first switch after the gap, so events of the
+ * thread that runs now would seem to come from a thread of another CPU.
+ */
+static void forget_running(struct check *check, const struct ktread_event *event)
+{
+	const enum threads_head head = threads_pass_head(&check->heads, check->trace, event);
+
+	if (event->cpu < THREADS_CPUS_MAX && (event->lost > 0 || head != THREADS_HEAD_COMPLETE))
+		threads_gap(check->threads, event->cpu, check->time - 2);
+}
+
 static int take(struct check *check, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&check->known, event);
@@ -204,6 +217,7 @@ static int take(struct check *check, const struct ktread_event *event)
 	check->time += 2;
 	check->number++;
 	gaps_event(check->gaps, event);
+	forget_running(check, event);
 	/* depths are updated last, because rules are judged by the depths before the event */
 	error = apply_all(check, check->rules_of[id], event);
 	if (!error)
@@ -408,6 +422,7 @@ static int read_all(struct check *check, struct ktread *trace)
 		return status;
 	check_order_init(&check->order, trace, check->doubt);
 	threads_learn(check->threads, gaps_scheduling(check->gaps));
+	threads_find_heads(&check->heads, trace);
 	mark_needed(check, trace);
 	memset(all, 0xff, sizeof(all));
 	check->incomplete = gaps_first(check->gaps, GAPS_ANYWHERE, 0, UINT64_MAX) != UINT64_MAX ||
@@ -430,6 +445,7 @@ int check_read(const struct rules *rules, struct ktread *trace, uint64_t doubt, 
 	if (!check)
 		return KTREAD_E_MEMORY;
 	check->rules = rules;
+	check->trace = trace;
 	check->doubt = doubt;
 	check->result = result;
 	check->found = found;

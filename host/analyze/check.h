@@ -60,11 +60,13 @@ bool check_order_wait(struct check_order *order, uint32_t table, const uint64_t 
 
 struct check {
 	const struct rules *rules;
+	const struct ktread *trace;
 	struct check_result *result;
 	check_found *found;
 	void *context;
 	struct gaps *gaps;
 	struct threads *threads;
+	struct threads_heads heads;
 	struct wellknown_table known;
 	struct keyed table[RULES_MAX]; /* indexed by rule: the table of entries that the rule has stored */
 	/* indexed by rule: about how many of these entries only show that there is no cause */

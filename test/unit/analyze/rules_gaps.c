@@ -277,6 +277,32 @@ static void an_order_is_undecided_if_its_cause_may_be_lost(void **state)
 }
 
 /*
+ * A thread that ran on the CPU before missing slots is not the one that runs there afterwards, although no switch
+ * has shown that. Missing slots of other CPUs do not hide calls of the thread that runs now.
+ */
+static void a_thread_that_ran_before_lost_slots_does_not_hide_the_one_that_runs(void **state)
+{
+	(void)state;
+	script_event(WAKE, 5, 1, 0, V(1))->ring = 0; /* an early event, before CPU 1 had a ring */
+	script_event(SWITCH, 10, 2, 6, V(6), V(5), V(0));
+	overwritten_until(40); /* thread 9 runs on CPU 1 */
+	script_event(ENTER, 50, 1, 9, V(1));
+	script_event(LEAVE, 55, 1, 9, V(1), V(0));
+	lost_before(script_event(WAKE, 60, 2, 5, V(1)));
+	script_event(ENTER, 65, 1, 9, V(1));
+	script_event(LEAVE, 70, 1, 9, V(1), V(0));
+	checking_run(calls);
+	checking_expect(1, 0, 1);
+	lost_before(script_event(IRQ, 80, 1, 7, V(1))); /* the switch from thread 9 to thread 7 is missing */
+	script_event(ENTER, 85, 1, 7, V(1));
+	script_event(LEAVE, 90, 1, 7, V(1), V(0));
+	lost_before(script_event(WAKE, 95, 2, 5, V(1)));
+	script_event(ENTER, 99, 1, 7, V(1));
+	checking_run(calls);
+	checking_expect(2, 0, 2);
+}
+
+/*
  * Thread 7 was preempted after sched.exit, or the kernel records state 0 for a thread that has ended. If the
  * kernel records state 4 as well, the former is certain.
  */
@@ -316,6 +342,7 @@ int main(void)
 		TEST(a_state_that_lost_slots_may_have_changed_is_undecided),
 		TEST(slots_of_other_cpus_do_not_hide_the_state_of_a_running_thread),
 		TEST(an_order_is_undecided_if_its_cause_may_be_lost),
+		TEST(a_thread_that_ran_before_lost_slots_does_not_hide_the_one_that_runs),
 		TEST(a_thread_that_may_live_after_sched_exit_leaves_a_rule_undecided),
 		TEST(nothing_is_judged_while_its_events_are_folded),
 		TEST(repetitions_that_are_still_counted_leave_a_rule_undecided),
