@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Looks for signs that several threads record their events as thread 0. One thread makes one call at a time. A call
- * that never returns, such as exit, counts as such a sign, too.
+ * that never returns, such as exit, counts as such a sign, too. While events about calls were folded or off, the
+ * beginning or end of a call may be missing, so calls only seem to overlap.
  */
 #include "analyze/scheduling.h"
+
+#include <string.h>
 
 #include "ktrx/v2.h"
 
 enum call { CALL_UNKNOWN, CALL_OPEN, CALL_CLOSED };
+
+/* Stores that two calls of a CPU overlap. If there are too many overlaps, the newest ones are kept. */
+static void note_overlap(struct mixture *mixture, uint32_t cpu, uint64_t to)
+{
+	mixture->overlap[mixture->overlaps++ % MIXTURE_OVERLAPS] =
+		(struct mixture_overlap){ mixture->stamp[cpu], to };
+}
+
+void mixture_forget(struct mixture *mixture, uint32_t cpu)
+{
+	if (cpu == KTRX_NO_CPU)
+		memset(mixture->call, CALL_UNKNOWN, sizeof(mixture->call));
+	else if (cpu < MIXTURE_CPUS)
+		mixture->call[cpu] = CALL_UNKNOWN;
+}
 
 void mixture_event(struct mixture *mixture, const struct ktread_event *event, uint8_t kind)
 {
@@ -20,8 +38,6 @@ void mixture_event(struct mixture *mixture, const struct ktread_event *event, ui
 	if (event->context != KTRX_CONTEXT_THREAD || event->thread == KTREAD_NO_THREAD)
 		return;
 	mixture->has_ids |= event->thread != 0;
-	if (event->cpu < MIXTURE_CPUS && event->lost > 0)
-		mixture->call[event->cpu] = CALL_UNKNOWN;
 	if (event->thread != 0 || (!enters && kind != WELLKNOWN_SYSCALL_EXIT))
 		return;
 	mixture->several |= mixture->call_cpu != KTRX_NO_CPU && mixture->call_cpu != event->cpu;
@@ -29,11 +45,25 @@ void mixture_event(struct mixture *mixture, const struct ktread_event *event, ui
 	if (event->cpu >= MIXTURE_CPUS)
 		return;
 	call = &mixture->call[event->cpu];
-	mixture->overlaps |= *call == (enters ? CALL_OPEN : CALL_CLOSED);
+	if (*call == (enters ? CALL_OPEN : CALL_CLOSED))
+		note_overlap(mixture, event->cpu, event->stamp);
 	*call = enters ? CALL_OPEN : CALL_CLOSED;
+	mixture->stamp[event->cpu] = event->stamp;
 }
 
-bool mixture_is_found(const struct mixture *mixture)
+/* Returns whether events about calls were off or folded at some time during an overlap. */
+static bool lacks_calls(const struct scheduling *scheduling, const struct mixture_overlap *overlap)
 {
-	return mixture->overlaps || (mixture->several && !mixture->has_ids);
+	return scheduling_off(scheduling, WELLKNOWN_SYSCALL_ENTER, overlap->from, overlap->to) ||
+	       scheduling_off(scheduling, WELLKNOWN_SYSCALL_EXIT, overlap->from, overlap->to);
+}
+
+bool mixture_is_found(const struct mixture *mixture, const struct scheduling *scheduling)
+{
+	if (mixture->several && !mixture->has_ids)
+		return true;
+	for (uint64_t n = 0; n < mixture->overlaps && n < MIXTURE_OVERLAPS; n++)
+		if (!lacks_calls(scheduling, &mixture->overlap[n]))
+			return true;
+	return false;
 }

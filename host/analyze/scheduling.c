@@ -338,6 +338,7 @@ struct known_event {
 struct scheduling {
 	struct switched *switched;
 	struct mixture mixture;
+	bool mixed;		   /* true if `mixture` shows that thread 0 stands for several threads */
 	struct known_event *event; /* array of the events with a known meaning */
 	struct wellknown *as;	   /* meaning of each entry of `event`, with the positions of its fields */
 	uint32_t events;
@@ -416,13 +417,24 @@ static void count_state(struct scheduling *s, const struct wellknown *as, const 
 
 bool scheduling_mixes_threads(const struct scheduling *s)
 {
-	return mixture_is_found(&s->mixture);
+	return s->mixed;
+}
+
+/* Forgets calls whose ends may be missing before an event, in lost slots or because events were off. */
+static void forget_calls(struct scheduling *s, const struct ktread_event *event, bool change)
+{
+	const bool shared = ktread_ring(s->switched->trace, event->ring)->cpu == KTRX_NO_CPU;
+	const bool gap = event->lost > 0 || !s->switched->begun[event->ring];
+
+	if (change || gap)
+		mixture_forget(&s->mixture, change || shared ? KTRX_NO_CPU : event->cpu);
 }
 
 int scheduling_event(struct scheduling *s, const struct ktread_event *event)
 {
 	const uint32_t place = event->id <= KTRX_EVENT_MAX ? s->place[event->id] : 0;
 	struct switched_change change;
+	const bool changes = !place && switched_change_of(event, &change);
 	uint64_t state;
 
 	if (place && s->event[place - 1].kind == WELLKNOWN_SWITCH &&
@@ -432,21 +444,22 @@ int scheduling_event(struct scheduling *s, const struct ktread_event *event)
 		s->deads |= state == WELLKNOWN_STATE_DEAD;
 		count_state(s, &s->as[place - 1], event, state);
 	}
+	forget_calls(s, event, changes);
 	mixture_event(&s->mixture, event, place ? s->event[place - 1].kind : WELLKNOWN_OTHER);
-	s->changes |= !place && switched_change_of(event, &change);
+	s->changes |= changes;
 	return switched_event(s->switched, event);
 }
 
 int scheduling_end(struct scheduling *s)
 {
 	int error = switched_end(s->switched);
-
 	for (uint32_t n = 0; n < s->events; n++)
 		s->recorded[s->event[n].kind] |= switched_was_on(s->switched, s->event[n].id);
 	memcpy(s->throughout, s->recorded, sizeof(s->throughout));
 	for (uint32_t n = 0; n < s->events; n++)
 		s->throughout[s->event[n].kind] &=
 			!switched_event_off(s->switched, s->event[n].id, 0, UINT64_MAX);
+	s->mixed = mixture_is_found(&s->mixture, s);
 	return error;
 }
 

@@ -152,17 +152,35 @@ bool scheduling_is_idle(const struct scheduling *scheduling, uint32_t thread);
 
 /* maximum number of CPUs whose calls are followed */
 #define MIXTURE_CPUS 256u
+/* maximum number of overlaps of calls that are stored */
+#define MIXTURE_OVERLAPS 64u
+
+/*
+ * Two beginnings of a call without an end between them, or two ends without a beginning: their timestamps. If events
+ * about calls were off or folded between them, the calls may not overlap.
+ */
+struct mixture_overlap {
+	uint64_t from, to;
+};
 
 struct mixture {
-	bool has_ids;  /* true if an event of a thread other than 0 was seen */
-	bool overlaps; /* true if calls of thread 0 overlap */
+	bool has_ids; /* true if an event of a thread other than 0 was seen */
 	bool several; /* true if several threads or processes are recorded, or thread 0 makes calls on several CPUs */
-	uint32_t call_cpu;	    /* CPU of the newest call of thread 0; KTRX_NO_CPU: none yet */
-	uint8_t call[MIXTURE_CPUS]; /* indexed by CPU: what is known about a call of thread 0 */
+	uint32_t call_cpu;	      /* CPU of the newest call of thread 0; KTRX_NO_CPU: none yet */
+	uint8_t call[MIXTURE_CPUS];   /* indexed by CPU: what is known about a call of thread 0 */
+	uint64_t stamp[MIXTURE_CPUS]; /* indexed by CPU: timestamp of the newest call event of thread 0 */
+	struct mixture_overlap overlap[MIXTURE_OVERLAPS]; /* the newest overlaps of calls of thread 0 */
+	uint64_t overlaps;				  /* number of overlaps so far */
 };
 /* Processes an event of the trace. `kind`: enum wellknown_kind. */
 void mixture_event(struct mixture *mixture, const struct ktread_event *event, uint8_t kind);
-bool mixture_is_found(const struct mixture *mixture);
+/*
+ * Forgets the call of thread 0 on a CPU, or on all CPUs (KTRX_NO_CPU), because its end, and the beginning of the next
+ * call, may have no record.
+ */
+void mixture_forget(struct mixture *mixture, uint32_t cpu);
+/* Returns whether thread 0 stands for several threads. Call it after the last event. */
+bool mixture_is_found(const struct mixture *mixture, const struct scheduling *scheduling);
 
 /* Marks the events that change the states of threads in a bit map of KTRX_EVENT_MAX + 1 bits. */
 void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, uint8_t *map);

@@ -11,6 +11,7 @@ UNIT_WITH_analyze_around := script
 UNIT_WITH_analyze_displacement := elf_file
 UNIT_WITH_analyze_files := script
 UNIT_WITH_analyze_gaps := script
+UNIT_WITH_analyze_mixture := script
 UNIT_WITH_analyze_object_names := script
 UNIT_WITH_analyze_order := ktread_support ktread_writer ktread_sample
 UNIT_WITH_analyze_pairs := script
