@@ -51,7 +51,9 @@ struct switched {
 	uint32_t begin[KTRX_EVENT_MAX + 2];
 	uint8_t some[SWITCHED_MAP]; /* bit map of the events that have an element in `time` */
 	uint8_t always[SWITCHED_MAP];
-	bool any_always;	      /* true if `always` has an event */
+	/* the events of `some` and `always`, in ascending order; switched_end() makes this array */
+	uint16_t any[KTRX_EVENT_MAX + 1];
+	uint32_t anys;
 	uint8_t folded[SWITCHED_MAP]; /* bit map of the events of which repetitions were counted */
 	uint32_t repeat;	      /* id of ktrace.repeat; UINT32_MAX: the trace has none */
 	bool *begun;		      /* indexed by ring: true after the ring's first event */
@@ -94,7 +96,6 @@ static int add(struct switched *s, uint32_t id, uint64_t from, uint64_t to)
 
 	if (s->count == SWITCHED_MAX) {
 		mark(s->always, id);
-		s->any_always = true;
 		return 0;
 	}
 	larger = base_grow(s->time, &s->room, (size_t)s->count + 1, sizeof(*larger));
@@ -257,6 +258,8 @@ static int switched_end(struct switched *s)
 		while (n < s->count && s->time[n].id < id)
 			n++;
 		s->begin[id] = n;
+		if (id <= KTRX_EVENT_MAX && (s->some[id / 8] | s->always[id / 8]) >> id % 8 & 1)
+			s->any[s->anys++] = (uint16_t)id;
 	}
 	return error;
 }
@@ -305,19 +308,12 @@ static bool switched_was_on(const struct switched *s, uint32_t id)
  */
 static uint32_t switched_between(const struct switched *s, const uint8_t *events, uint64_t from, uint64_t to)
 {
-	/*
-	 * fast path: most traces have no event that was switched on or off, and this function is called for
-	 * each span
-	 */
-	if (s->count == 0 && !s->any_always)
-		return 0;
-	for (uint32_t byte = 0; byte < SWITCHED_MAP; byte++) {
-		const uint8_t some = events[byte] & (s->some[byte] | s->always[byte]);
+	/* this function is called for each span, and in most traces, few events were switched on or off */
+	for (uint32_t n = 0; n < s->anys; n++) {
+		const uint32_t id = s->any[n];
 
-		for (uint32_t bit = 0; some >> bit; bit++)
-			if (some >> bit & 1 &&
-			    (s->always[byte] >> bit & 1 || was_off(s, byte * 8 + bit, from, to)))
-				return byte * 8 + bit;
+		if (events[id / 8] >> id % 8 & 1 && switched_event_off(s, id, from, to))
+			return id;
 	}
 	return 0;
 }
@@ -423,11 +419,12 @@ bool scheduling_mixes_threads(const struct scheduling *s)
 /* Forgets calls whose ends may be missing before an event, in lost slots or because events were off. */
 static void forget_calls(struct scheduling *s, const struct ktread_event *event, bool change)
 {
-	const bool shared = ktread_ring(s->switched->trace, event->ring)->cpu == KTRX_NO_CPU;
-	const bool gap = event->lost > 0 || !s->switched->begun[event->ring];
-
-	if (change || gap)
-		mixture_forget(&s->mixture, change || shared ? KTRX_NO_CPU : event->cpu);
+	if (change)
+		mixture_forget(&s->mixture, KTRX_NO_CPU);
+	else if (event->lost > 0 || !s->switched->begun[event->ring])
+		mixture_forget(&s->mixture, ktread_ring(s->switched->trace, event->ring)->cpu == KTRX_NO_CPU
+						    ? KTRX_NO_CPU
+						    : event->cpu);
 }
 
 int scheduling_event(struct scheduling *s, const struct ktread_event *event)
@@ -453,6 +450,7 @@ int scheduling_event(struct scheduling *s, const struct ktread_event *event)
 int scheduling_end(struct scheduling *s)
 {
 	int error = switched_end(s->switched);
+
 	for (uint32_t n = 0; n < s->events; n++)
 		s->recorded[s->event[n].kind] |= switched_was_on(s->switched, s->event[n].id);
 	memcpy(s->throughout, s->recorded, sizeof(s->throughout));
