@@ -27,14 +27,51 @@ void mixture_forget(struct mixture *mixture, uint32_t cpu)
 		mixture->call[cpu] = CALL_UNKNOWN;
 }
 
-void mixture_event(struct mixture *mixture, const struct ktread_event *event, uint8_t kind)
+/* Returns whether an event names another process than the one that was named before. */
+static bool names_second_process(struct mixture *mixture, const struct ktread_event *event,
+				 const struct wellknown *known)
 {
+	uint64_t process;
+
+	if (!wellknown_number(known, event, WELLKNOWN_PROCESS, &process))
+		return true;
+	if (mixture->names_process && mixture->process != process)
+		return true;
+	mixture->names_process = true;
+	mixture->process = process;
+	return false;
+}
+
+/* Returns whether an event shows that there is a second thread or process. */
+static bool shows_second(struct mixture *mixture, const struct ktread_event *event,
+			 const struct wellknown *known)
+{
+	uint64_t prev, next;
+
+	switch (known->kind) {
+	case WELLKNOWN_SWITCH:
+		/* a kernel without thread ids may record 0 for both threads */
+		return !wellknown_number(known, event, WELLKNOWN_PREV, &prev) ||
+		       !wellknown_number(known, event, WELLKNOWN_NEXT, &next) || prev != next || prev == 0;
+	case WELLKNOWN_CREATE: /* the creator is a second thread or process */
+	case WELLKNOWN_PROCESS_FORK:
+		return true;
+	case WELLKNOWN_PROCESS_EXEC:
+	case WELLKNOWN_PROCESS_EXIT:
+		return names_second_process(mixture, event, known);
+	default:
+		return false;
+	}
+}
+
+void mixture_event(struct mixture *mixture, const struct ktread_event *event, const struct wellknown *known)
+{
+	const enum wellknown_kind kind = known ? (enum wellknown_kind)known->kind : WELLKNOWN_OTHER;
 	const bool enters = kind == WELLKNOWN_SYSCALL_ENTER;
 	uint8_t *call;
 
-	mixture->several |= kind == WELLKNOWN_CREATE || kind == WELLKNOWN_SWITCH ||
-			    kind == WELLKNOWN_PROCESS_FORK || kind == WELLKNOWN_PROCESS_EXEC ||
-			    kind == WELLKNOWN_PROCESS_EXIT;
+	if (known && !mixture->several)
+		mixture->several = shows_second(mixture, event, known);
 	if (event->context != KTRX_CONTEXT_THREAD || event->thread == KTREAD_NO_THREAD)
 		return;
 	mixture->has_ids |= event->thread != 0;

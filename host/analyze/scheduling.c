@@ -442,7 +442,7 @@ int scheduling_event(struct scheduling *s, const struct ktread_event *event)
 		count_state(s, &s->as[place - 1], event, state);
 	}
 	forget_calls(s, event, changes);
-	mixture_event(&s->mixture, event, place ? s->event[place - 1].kind : WELLKNOWN_OTHER);
+	mixture_event(&s->mixture, event, place ? &s->as[place - 1] : NULL);
 	s->changes |= changes;
 	return switched_event(s->switched, event);
 }

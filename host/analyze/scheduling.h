@@ -166,14 +166,16 @@ struct mixture_overlap {
 struct mixture {
 	bool has_ids; /* true if an event of a thread other than 0 was seen */
 	bool several; /* true if several threads or processes are recorded, or thread 0 makes calls on several CPUs */
+	bool names_process;	      /* true if `process` is valid */
+	uint64_t process;	      /* the process that an exec or exit named */
 	uint32_t call_cpu;	      /* CPU of the newest call of thread 0; KTRX_NO_CPU: none yet */
 	uint8_t call[MIXTURE_CPUS];   /* indexed by CPU: what is known about a call of thread 0 */
 	uint64_t stamp[MIXTURE_CPUS]; /* indexed by CPU: timestamp of the newest call event of thread 0 */
 	struct mixture_overlap overlap[MIXTURE_OVERLAPS]; /* the newest overlaps of calls of thread 0 */
 	uint64_t overlaps;				  /* number of overlaps so far */
 };
-/* Processes an event of the trace. `kind`: enum wellknown_kind. */
-void mixture_event(struct mixture *mixture, const struct ktread_event *event, uint8_t kind);
+/* Processes an event of the trace. `known`: its meaning; NULL: it has no known meaning. */
+void mixture_event(struct mixture *mixture, const struct ktread_event *event, const struct wellknown *known);
 /*
  * Forgets the call of thread 0 on a CPU, or on all CPUs (KTRX_NO_CPU), because its end, and the beginning of the next
  * call, may have no record.

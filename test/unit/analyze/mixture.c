@@ -133,6 +133,44 @@ static void calls_do_not_overlap_across_lost_slots(void **state)
 	expect(true);
 }
 
+/* A kernel that runs one program records that the program starts, and perhaps that it ends. */
+static void one_process_is_no_sign_of_several_threads(void **state)
+{
+	(void)state;
+	script_event(EXEC, 5, 0, 0, V(1), "shell");
+	call(10);
+	script_event(EXEC, 20, 0, 0, V(1), "tool");
+	script_event(SWITCH, 21, 0, 0, V(4), V(4));
+	call(30);
+	script_event(END, 40, 0, 0, V(1), V(0));
+	expect(false);
+	script_event(EXEC, 50, 0, 0, V(2), "shell");
+	expect(true);
+}
+
+static void several_threads_are_created_forked_or_switched_to(void **state)
+{
+	(void)state;
+	script_event(CREATE, 5, 0, 0, V(7), V(1));
+	call(10);
+	expect(true);
+	script_end();
+	begin(state);
+	script_event(FORK, 5, 0, 0, V(1), V(2));
+	call(10);
+	expect(true);
+	script_end();
+	begin(state);
+	script_event(SWITCH, 5, 0, 0, V(0), V(3));
+	call(10);
+	expect(true);
+	script_end();
+	begin(state);
+	script_event(SWITCH, 5, 0, 0, V(0), V(0)); /* the kernel has no thread ids */
+	call(10);
+	expect(true);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -143,6 +181,8 @@ int main(void)
 		TEST(calls_do_not_overlap_if_the_kernel_still_counts_their_ends),
 		TEST(calls_do_not_overlap_if_their_events_were_off),
 		TEST(calls_do_not_overlap_across_lost_slots),
+		TEST(one_process_is_no_sign_of_several_threads),
+		TEST(several_threads_are_created_forked_or_switched_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
