@@ -344,8 +344,9 @@ static void see_broken(struct check *check, uint32_t index, const struct ktread 
 								       .object = descriptor.broken_object });
 		else if (descriptor.broken == KTRX_BROKEN_NOTHING && !off)
 			check->result[index].held += descriptor.online != 0;
-		else
-			check->result[index].undecided++;
+		else /* a CPU that never came online made no mistake */
+			check->result[index].undecided +=
+				descriptor.online || descriptor.broken != KTRX_BROKEN_NOTHING;
 	}
 }
 

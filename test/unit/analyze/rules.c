@@ -317,6 +317,12 @@ static void mistakes_about_locks_need_the_table_of_holders(void **unused)
 	cpu->refused = 1;
 	checking_run("a: never broken acquire");
 	checking_expect(0, 0, 1);
+	script_cpu(2)->online = 0; /* CPUs 1 and 2 never came online, so they made no mistake */
+	checking_run("a: never broken acquire");
+	checking_expect(0, 0, 1);
+	script_cpu(2)->broken = KTRX_BROKEN_RELEASE; /* CPU 2 is offline again */
+	checking_run("a: never broken acquire");
+	checking_expect(0, 0, 2);
 }
 
 /* The idle threads of all CPUs have the id 9. The clocks are not measured. */
