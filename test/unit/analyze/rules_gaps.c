@@ -327,6 +327,27 @@ static void a_thread_that_may_live_after_sched_exit_leaves_a_rule_undecided(void
 	checking_expect(2, 1, 0);
 }
 
+/*
+ * Lost slots of the ring of rare events may have contained ktrace.switched, so an event that is not rare may be
+ * missing on any CPU, although its CPU's ring is complete.
+ */
+static void an_event_may_have_been_off_if_slots_of_rare_events_are_lost(void **state)
+{
+	(void)state;
+	script_ring(3)->kind = KTRX_RING_SHARED;
+	script_ring(3)->cpu = KTRX_NO_CPU;
+	script_ring(3)->overwritten = 100;
+	script_event(EOI, 10, 0, 7, V(1));
+	script_event(EOI, 20, 0, 7, V(1));
+	script_event(EXEC, 30, 1, 2, V(7), "x")->index = 100;
+	script_change(2)->ring = 3;
+	script_event(IRQ, 40, 0, 7, V(1));
+	script_event(EOI, 50, 0, 7, V(1));
+	script_event(EOI, 60, 0, 7, V(1));
+	checking_run("a: never irq.eoi after irq.eoi unless irq.enter by @cpu, irq");
+	checking_expect(1, 1, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, checking_begin, checking_end)
 
 int main(void)
@@ -348,6 +369,7 @@ int main(void)
 		TEST(repetitions_that_are_still_counted_leave_a_rule_undecided),
 		TEST(a_lost_record_of_repetitions_leaves_a_rule_undecided),
 		TEST(thread_states_are_unknown_while_wakeups_are_folded),
+		TEST(an_event_may_have_been_off_if_slots_of_rare_events_are_lost),
 		TEST(a_limit_is_undecided_if_events_were_folded),
 	};
 
