@@ -192,9 +192,9 @@ static bool names_sleeper(const struct wellknown *known, const struct ktread_eve
 }
 
 /*
- * Forgets which thread runs on the CPU of an event if slots of the CPU are missing before the event. Otherwise a
- * thread that ran before the gap would count as running until the first switch after the gap, so events of the
- * thread that runs now would seem to come from a thread of another CPU.
+ * Forgets which thread runs on the CPU of an event if slots of the CPU are missing before the event.
+ * Otherwise a thread that ran before the gap would count as running until the first switch after the gap, so
+ * events of the thread that runs now would seem to come from a thread of another CPU.
  */
 static void forget_running(struct check *check, const struct ktread_event *event)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Edges of the graph of waits that are doubtful, because it is not sure who holds the lock. */
+/* Edges of the graph of waits for which the holder of the lock is doubtful. */
 #include "why/finding.h"
 #include "why/graph.h"
 #include "why/pulse.h"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analyze/latencies.h"
 #include "analyze/scheduling.h"
 #include "ktrx/slot.h"
 #include "unit/support/script.h"
@@ -171,6 +172,30 @@ static void several_threads_are_created_forked_or_switched_to(void **state)
 	expect(true);
 }
 
+/* Two processes of a kernel without thread ids: the second call begins before the first one returns. */
+static void calls_of_thread_0_that_overlap_are_not_measured(void **state)
+{
+	struct latencies *latencies = NULL;
+
+	(void)state;
+	enter(10);
+	leave(20);
+	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
+	assert_int_equal(latencies->rows, 1); /* so far, there may be one thread */
+	assert_int_equal(latencies->row[0].ticks.count, 1);
+	assert_int_equal(latencies->threadless, 0);
+	latencies_free(latencies);
+	enter(100);
+	enter(150);
+	leave(200);
+	leave(250);
+	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
+	assert_int_equal(latencies->rows, 0);
+	assert_int_equal(latencies->threadless, 6);
+	assert_int_equal(latencies->unpaired, 0);
+	latencies_free(latencies);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -181,6 +206,7 @@ int main(void)
 		TEST(calls_do_not_overlap_if_the_kernel_still_counts_their_ends),
 		TEST(calls_do_not_overlap_if_their_events_were_off),
 		TEST(calls_do_not_overlap_across_lost_slots),
+		TEST(calls_of_thread_0_that_overlap_are_not_measured),
 		TEST(one_process_is_no_sign_of_several_threads),
 		TEST(several_threads_are_created_forked_or_switched_to),
 	};

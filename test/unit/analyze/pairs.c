@@ -97,32 +97,6 @@ static void durations_are_not_measured_while_their_events_are_folded(void **stat
 	latencies_free(latencies);
 }
 
-/* Two processes of a kernel without thread ids: the second call begins before the first one returns. */
-static void calls_of_thread_0_that_overlap_are_not_measured(void **state)
-{
-	struct latencies *latencies = NULL;
-
-	(void)state;
-	script_type(20, "syscall", "enter", "u32 nr");
-	script_type(21, "syscall", "exit", "u32 nr");
-	script_event(20, 10, 0, 0, V(7));
-	script_event(21, 20, 0, 0, V(7));
-	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
-	assert_int_equal(latencies->rows, 1); /* so far, there may be one thread */
-	assert_int_equal(latencies->row[0].ticks.count, 1);
-	assert_int_equal(latencies->threadless, 0);
-	latencies_free(latencies);
-	script_event(20, 100, 0, 0, V(7));
-	script_event(20, 150, 0, 0, V(7));
-	script_event(21, 200, 0, 0, V(7));
-	script_event(21, 250, 0, 0, V(7));
-	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
-	assert_int_equal(latencies->rows, 0);
-	assert_int_equal(latencies->threadless, 6);
-	assert_int_equal(latencies->unpaired, 0);
-	latencies_free(latencies);
-}
-
 static void durations_that_are_open_at_the_end_have_no_end(void **state)
 {
 	struct latencies *latencies = NULL;
@@ -586,7 +560,6 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(durations_are_not_measured_while_their_events_are_folded,
 						begin, end),
-		cmocka_unit_test_setup_teardown(calls_of_thread_0_that_overlap_are_not_measured, begin, end),
 		cmocka_unit_test_setup_teardown(durations_that_are_open_at_the_end_have_no_end, begin, end),
 		cmocka_unit_test_setup_teardown(durations_before_a_stop_of_recording_are_measured, begin,
 						end),
