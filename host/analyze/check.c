@@ -281,8 +281,8 @@ static void see_end(struct check *check, uint32_t index)
 }
 
 /*
- * At the end of the trace, counts the intervals of "at most N EVENTS" that are not over, and in which events may
- * be missing.
+ * At the end of the trace, counts the intervals of "at most N EVENTS" that are not over, and in which events
+ * may be missing.
  */
 static void see_last_intervals(struct check *check, uint32_t index)
 {
