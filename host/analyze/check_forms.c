@@ -199,8 +199,8 @@ static int put(struct check *check, uint32_t index, const uint64_t key[KEYED_WOR
 }
 
 /*
- * Removes the cause with this key. If slots are missing in the trace, or events were off, the entry remains: it
- * then shows that at this event there was no cause. Returns 0 or KTREAD_E_MEMORY.
+ * Removes the cause with this key. If slots are missing in the trace, or events were off, the entry remains:
+ * it then shows that at this event there was no cause. Returns 0 or KTREAD_E_MEMORY.
  */
 static int settle(struct check *check, uint32_t index, const uint64_t key[KEYED_WORDS],
 		  const struct ktread_event *event)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Looks for signs that several threads record their events as thread 0. One thread makes one call at a time. A call
- * that never returns, such as exit, counts as such a sign, too. While events about calls were folded or off, the
- * beginning or end of a call may be missing, so calls only seem to overlap.
+ * Looks for signs that several threads record their events as thread 0. One thread makes one call at a time.
+ * A call that never returns, such as exit, counts as such a sign, too. While events about calls were folded
+ * or off, the beginning or end of a call may be missing, so calls only seem to overlap.
  */
 #include "analyze/scheduling.h"
 

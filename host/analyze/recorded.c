@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads what ktrace.switched and ktrace.stopped state, and tracks whether the events of spans are recorded, while
- * a trace is read.
+ * Reads what ktrace.switched and ktrace.stopped state, and tracks whether the events of spans are recorded,
+ * while a trace is read.
  */
 #include <stdlib.h>
 #include <string.h>

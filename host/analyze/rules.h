@@ -203,7 +203,10 @@ struct check_result {
 	/* number of times in `undecided` for which the reason was that an event was switched off or folded */
 	uint64_t switched_off;
 	uint32_t off; /* id of the first event that was switched off */
-	/* true if the reason was, at least once, that repetitions of an event were counted instead of recorded */
+	/*
+	 * true if the reason was, at least once, that repetitions of an event were counted instead of
+	 * recorded
+	 */
 	bool folded;
 	/* number of times that a thread's state was unknown because sched.switch does not record it */
 	uint64_t unknown;

@@ -19,10 +19,10 @@
  * does not show when recording of an event stopped, assumes that it stopped directly after the event's last
  * record. So no conclusion is drawn from a missing record.
  *
- * An event also counts as off while its repetitions were counted instead of recorded (KTRX_EVENT_FOLD). Between
- * the first and the last repetition, a record of the event may be missing. `ktrace.repeat` and the table of
- * repetitions have these times. If slots are missing that may have contained `ktrace.repeat`, assumes that any
- * record of an event that folds is missing before them.
+ * An event also counts as off while its repetitions were counted instead of recorded (KTRX_EVENT_FOLD).
+ * Between the first and the last repetition, a record of the event may be missing. `ktrace.repeat` and the
+ * table of repetitions have these times. If slots are missing that may have contained `ktrace.repeat`,
+ * assumes that any record of an event that folds is missing before them.
  */
 
 /*
@@ -126,7 +126,9 @@ static int take(struct switched *s, const struct switched_change *change, uint64
 	return error;
 }
 
-/* Records that repetitions of an event were counted instead of recorded. `first`, `last`: their timestamps. */
+/*
+ * Records that repetitions of an event were counted instead of recorded. `first`, `last`: their timestamps.
+ */
 static int take_fold(struct switched *s, uint64_t id, uint64_t first, uint64_t last)
 {
 	if (id > KTRX_EVENT_MAX)
@@ -177,8 +179,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * Returns whether records after the last event of a ring are missing. Records that the boot ring refused, which
- * has no CPU, do not count, because CPUs leave it when they have rings of their own.
+ * Returns whether records after the last event of a ring are missing. Records that the boot ring refused,
+ * which has no CPU, do not count, because CPUs leave it when they have rings of their own.
  */
 static bool lacks_repeats(const struct ktread *trace)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Facts that are collected in one reading of a trace, before other readings draw conclusions: when events
- * were switched off or folded, which events describe threads, and where slots are missing. Also what one reading finds
- * out as it goes: whether events are recorded now, and whether the states of switches are wrong.
+ * were switched off or folded, which events describe threads, and where slots are missing. Also what one
+ * reading finds out as it goes: whether events are recorded now, and whether the states of switches are
+ * wrong.
  */
 #ifndef ANALYZE_SCHEDULING_H
 #define ANALYZE_SCHEDULING_H
@@ -92,9 +93,9 @@ bool scheduling_states_are_wrong(const struct scheduling *scheduling);
 bool scheduling_states(const struct scheduling *scheduling);
 
 /*
- * Returns whether some sched.switch records that its thread is dead. If so, a thread that is switched away from
- * with the state of a live thread has not ended, even if it has recorded sched.exit: that was not its last
- * switch.
+ * Returns whether some sched.switch records that its thread is dead. If so, a thread that is switched away
+ * from with the state of a live thread has not ended, even if it has recorded sched.exit: that was not its
+ * last switch.
  */
 bool scheduling_has_deads(const struct scheduling *scheduling);
 
@@ -132,16 +133,16 @@ uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t 
 			     uint64_t to);
 
 /*
- * Returns whether repetitions of the event were counted instead of recorded at some time. While they were, the
- * functions above take the event for one that was off.
+ * Returns whether repetitions of the event were counted instead of recorded at some time. While they were,
+ * the functions above take the event for one that was off.
  */
 bool scheduling_folded(const struct scheduling *scheduling, uint32_t id);
 
 /*
- * Returns whether thread 0 stands for several threads, so that an event that it records cannot be paired with a
- * later one: its system calls overlap, or the kernel has no thread ids but records several threads or processes,
- * or calls on several CPUs. If a kernel without thread ids shows none of these signs, it counts as one with one
- * thread. In a kernel with thread ids, thread 0 stands for the idle thread of each CPU.
+ * Returns whether thread 0 stands for several threads, so that an event that it records cannot be paired with
+ * a later one: its system calls overlap, or the kernel has no thread ids but records several threads or
+ * processes, or calls on several CPUs. If a kernel without thread ids shows none of these signs, it counts as
+ * one with one thread. In a kernel with thread ids, thread 0 stands for the idle thread of each CPU.
  */
 bool scheduling_mixes_threads(const struct scheduling *scheduling);
 
@@ -156,8 +157,8 @@ bool scheduling_is_idle(const struct scheduling *scheduling, uint32_t thread);
 #define MIXTURE_OVERLAPS 64u
 
 /*
- * Two beginnings of a call without an end between them, or two ends without a beginning: their timestamps. If events
- * about calls were off or folded between them, the calls may not overlap.
+ * Two beginnings of a call without an end between them, or two ends without a beginning: their timestamps. If
+ * events about calls were off or folded between them, the calls may not overlap.
  */
 struct mixture_overlap {
 	uint64_t from, to;
@@ -165,7 +166,8 @@ struct mixture_overlap {
 
 struct mixture {
 	bool has_ids; /* true if an event of a thread other than 0 was seen */
-	bool several; /* true if several threads or processes are recorded, or thread 0 makes calls on several CPUs */
+	/* true if several threads or processes are recorded, or thread 0 makes calls on several CPUs */
+	bool several;
 	bool names_process;	      /* true if `process` is valid */
 	uint64_t process;	      /* the process that an exec or exit named */
 	uint32_t call_cpu;	      /* CPU of the newest call of thread 0; KTRX_NO_CPU: none yet */
@@ -177,8 +179,8 @@ struct mixture {
 /* Processes an event of the trace. `known`: its meaning; NULL: it has no known meaning. */
 void mixture_event(struct mixture *mixture, const struct ktread_event *event, const struct wellknown *known);
 /*
- * Forgets the call of thread 0 on a CPU, or on all CPUs (KTRX_NO_CPU), because its end, and the beginning of the next
- * call, may have no record.
+ * Forgets the call of thread 0 on a CPU, or on all CPUs (KTRX_NO_CPU), because its end, and the beginning of
+ * the next call, may have no record.
  */
 void mixture_forget(struct mixture *mixture, uint32_t cpu);
 /* Returns whether thread 0 stands for several threads. Call it after the last event. */

@@ -159,8 +159,8 @@ void spans_close(struct spans *spans, uint64_t time);
 
 uint64_t spans_events(const struct spans *spans, uint32_t cpu); /* number of the CPU's events so far */
 /*
- * number of events that begin or end a span of a thread and are not paired, because thread 0 stands for several
- * threads (threads_mixes_zero())
+ * number of events that begin or end a span of a thread and are not paired, because thread 0 stands for
+ * several threads (threads_mixes_zero())
  */
 uint64_t spans_threadless(const struct spans *spans);
 /* number of ends without a beginning, and beginnings without an end */

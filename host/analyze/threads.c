@@ -242,9 +242,9 @@ static bool would_announce(const struct threads *t, const struct threads_thread 
 }
 
 /*
- * Returns the state of the thread that is switched away from. Sets *may_live as for threads_thread.may_live. A
- * thread may be preempted or sleep between sched.exit and its last switch. If the kernel records state 4 for
- * threads that have ended, any state of a live thread shows that.
+ * Returns the state of the thread that is switched away from. Sets *may_live as for threads_thread.may_live.
+ * A thread may be preempted or sleep between sched.exit and its last switch. If the kernel records state 4
+ * for threads that have ended, any state of a live thread shows that.
  */
 static enum threads_state state_after(const struct threads *t, const struct ktread_event *event,
 				      const struct wellknown *known, uint32_t prev, bool *may_live)

@@ -59,8 +59,8 @@ struct threads_thread {
 	/* announced state of the thread after its next switch; THREADS_UNKNOWN if it announced none */
 	uint8_t announced;
 	/*
-	 * true if `state` is THREADS_DEAD because of sched.exit alone, while the switch recorded the state of a
-	 * live thread: the thread has ended, or has left its CPU before its last switch
+	 * true if `state` is THREADS_DEAD because of sched.exit alone, while the switch recorded the state of
+	 * a live thread: the thread has ended, or has left its CPU before its last switch
 	 */
 	bool may_live;
 	bool anywhere; /* true if threads_is_idle(): it may run on several CPUs at the same time */
@@ -236,8 +236,8 @@ static inline int threads_event(struct threads *threads, const struct ktread_eve
  */
 bool threads_name_is_idle(const char *name, size_t length);
 /*
- * Returns whether a thread is thread 0, or is an idle thread by its name. The idle threads of all CPUs may have
- * one id, so such a thread may run on several CPUs at the same time.
+ * Returns whether a thread is thread 0, or is an idle thread by its name. The idle threads of all CPUs may
+ * have one id, so such a thread may run on several CPUs at the same time.
  */
 bool threads_is_idle(const struct ktread *trace, uint32_t thread);
 

@@ -143,11 +143,10 @@ static inline bool facts_fired(const struct facts *facts, uint32_t id)
 
 /*
  * Finds the mistakes in a kernel's hooks that a trace shows: a hook in the wrong place, a hook with a wrong
- * argument, or a missing hook. Most mistakes are found in the events of one CPU, so differences between clocks
- * do not matter. For the other mistakes, such as a thread that runs on two CPUs at once,
- * mistakes_are_certain() returns whether they remain if the clocks differ. After lost slots, and after events were switched on or off, all stored state is
- * discarded. The same
- * holds while slots of any CPU are missing.
+ * argument, or a missing hook. Most mistakes are found in the events of one CPU, so differences between
+ * clocks do not matter. For the other mistakes, such as a thread that runs on two CPUs at once,
+ * mistakes_are_certain() returns whether they remain if the clocks differ. After lost slots, and after events
+ * were switched on or off, all stored state is discarded. The same holds while slots of any CPU are missing.
  */
 
 enum mistake {

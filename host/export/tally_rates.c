@@ -7,8 +7,8 @@
 #include "ktrx/v2.h"
 
 /*
- * Returns whether a ring has overwritten its oldest records, and another ring has records, too. Then the rings
- * cover different times.
+ * Returns whether a ring has overwritten its oldest records, and another ring has records, too. Then the
+ * rings cover different times.
  */
 static bool covers_differ(const struct ktread *trace)
 {

@@ -233,8 +233,8 @@ static void say_undecided(struct finding *finding, uint64_t times, const char *w
 }
 
 /*
- * Adds a line to the evidence: how often the rule could not be decided because this event was disabled, or its
- * repetitions were counted instead of recorded.
+ * Adds a line to the evidence: how often the rule could not be decided because this event was disabled, or
+ * its repetitions were counted instead of recorded.
  */
 static void say_switched_off(struct ktread *trace, const struct check_result *result, struct finding *finding)
 {

@@ -37,9 +37,10 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, const struct kt
 
 /*
  * Returns whether the CPU has made progress since the last sample: it has had a heartbeat, or it idles
- * outside of interrupt handlers. A CPU that has heartbeats while its idle thread runs must go on to have them,
- * unless the kernel has reported that the CPU idles. Before the CPU's first heartbeat, any hook call counts as progress, too, so
- * that a CPU is found to be stuck even if the kernel hangs before the end of its first timer tick.
+ * outside of interrupt handlers. A CPU that has heartbeats while its idle thread runs must go on to have
+ * them, unless the kernel has reported that the CPU idles. Before the CPU's first heartbeat, any hook call
+ * counts as progress, too, so that a CPU is found to be stuck even if the kernel hangs before the end of its
+ * first timer tick.
  */
 static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
 {

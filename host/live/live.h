@@ -74,7 +74,9 @@ enum live_share {
 struct live_cpu {
 	bool online;
 	bool sampled; /* true if the CPU has been sampled at least once */
-	/* set by the caller of live_cpu_sample(): the name of the thread that runs is that of an idle thread */
+	/*
+	 * set by the caller of live_cpu_sample(): the name of the thread that runs is that of an idle thread
+	 */
 	bool named_idle;
 	struct ktread_idle idle;
 	enum live_share now;

@@ -457,7 +457,9 @@ void why_bound_row(const struct why_evidence *evidence, struct why_thread *threa
 		row->held_count = 0;
 		memset(row->held, 0, sizeof(row->held));
 	}
-	/* a state without a timestamp stays without one: why_end_row() takes a timestamp for that of the end */
+	/*
+	 * a state without a timestamp stays without one: why_end_row() takes a timestamp for that of the end
+	 */
 	if (row->state_stamp)
 		raise(&row->state_stamp, thread->created);
 	raise(&row->wait_stamp, thread->created);

@@ -77,8 +77,8 @@ static bool begins(const char *text, const char *word)
 }
 
 /*
- * Returns whether one of these words is the name of a stack's owner, or a word beside it: "of thread 5". Other
- * words show that the message is about something else, such as a stack of free pages.
+ * Returns whether one of these words is the name of a stack's owner, or a word beside it: "of thread 5".
+ * Other words show that the message is about something else, such as a stack of free pages.
  */
 static bool is_about_owner(const char *word, size_t length)
 {

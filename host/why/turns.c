@@ -149,8 +149,8 @@ void why_finding_irq_waker(struct why_finding *finding, const struct why_evidenc
  */
 #define ODD_WAKES 4u
 /*
- * second condition: the states in sched.switch count as wrong only if more than 1/ODD_PART of all wakeups are of
- * threads that were already runnable
+ * second condition: the states in sched.switch count as wrong only if more than 1/ODD_PART of all wakeups are
+ * of threads that were already runnable
  */
 #define ODD_PART 8u
 
