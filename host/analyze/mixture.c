@@ -50,7 +50,7 @@ static bool shows_second(struct mixture *mixture, const struct ktread_event *eve
 
 	switch (known->kind) {
 	case WELLKNOWN_SWITCH:
-		/* a kernel without thread ids may record 0 for both threads */
+		/* a kernel without thread ids records 0 for both: this is also a switch to another thread */
 		return !wellknown_number(known, event, WELLKNOWN_PREV, &prev) ||
 		       !wellknown_number(known, event, WELLKNOWN_NEXT, &next) || prev != next || prev == 0;
 	case WELLKNOWN_CREATE: /* the creator is a second thread or process */

@@ -53,7 +53,7 @@ static bool is_word(char byte)
 	return is_letter(byte) || is_digit(byte) || byte == '_' || (unsigned char)byte >= 128;
 }
 
-/* Returns whether the text begins with `word`. */
+/* Returns whether the text begins with `words`. */
 static bool begins(const char *at, const char *end, const char *words)
 {
 	const size_t length = strlen(words);

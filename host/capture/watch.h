@@ -131,8 +131,9 @@ void capture_frequency_reset(struct capture_frequency *frequency);
 bool capture_frequency_is_due(const struct capture_frequency *frequency);
 /*
  * Takes a sample. Requires: the guest recorded something a moment ago, so that the newest timestamp is the
- * current time. `since`: time before which it did not record this. If the host has not run this process for
- * some time since then, it is unknown when the guest recorded it, and no sample is taken.
+ * current time. `since`: the guest recorded its newest event after this time. If more than a short time
+ * has passed since then, for example because the host did not run this process, the time of the event is too
+ * uncertain, and no sample is taken.
  */
 void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image, double since);
 

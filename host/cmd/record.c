@@ -104,8 +104,8 @@ static const struct options_syntax syntax = {
 		 "ktrace -f FILE COMMAND [ARGUMENT]...",
 	.about = "Records what a program requests from the kernel: "
 		 "system calls with all arguments and results, paths, data, signals, faults. "
-		 "'kdump' shows the file. If the first argument of ktrace is an option, it means record: "
-		 "ktrace -f OUT ls -la.",
+		 "'kdump' shows the file. "
+		 "'ktrace -f OUT ls -la' is short for 'ktrace record -f OUT ls -la'.",
 	.lists = { rows },
 	.in_order = true,
 	.end = "Status: the status of the command; 126 or 127 if it cannot be run; "

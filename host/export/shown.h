@@ -41,7 +41,7 @@ struct shown {
 	/* Returns the time of a timestamp that is not later than the current event, in the models' unit. */
 	uint64_t (*time_of)(void *clock, uint64_t stamp);
 	void *clock;
-	/* indexed by thread: the state that the format knows */
+	/* indexed by thread: the state that was last passed to the format */
 	struct shown_state *state;
 	uint32_t states;
 	bool failed; /* true if memory ran out */
@@ -70,7 +70,7 @@ void shown_change(void *context, const struct threads_change *change);
  */
 void shown_finish(struct shown *shown, const struct threads *threads, uint64_t until);
 
-/* Returns the state of a thread that the format knows. */
+/* Returns the state that was last passed to the format for this thread; THREADS_UNKNOWN if there is none. */
 enum threads_state shown_state(const struct shown *shown, const struct threads_thread *thread);
 
 /*

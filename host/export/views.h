@@ -107,7 +107,7 @@ struct violations {
 	const char *path;		   /* name of the rule file */
 	bool unread;			   /* true if the end of the trace is missing or unreadable */
 	bool nothing;			   /* true if the trace has records, but none of them can be read */
-	bool ids;			   /* print the ids of events as text */
+	bool ids;			   /* true if the text output contains the ids of events */
 	/* path of the trace, quoted for a shell; NULL if the run that made the trace cannot be repeated */
 	const char *repeatable;
 	struct finding_event first[RULES_MAX]; /* indexed by rule: event of the first violation */

@@ -29,7 +29,7 @@ enum kdump_style {
 struct kdump_words {
 	struct calls_table *table;
 	enum kdump_style style;
-	bool decimal; /* option -d: print no hexadecimal numbers */
+	bool decimal; /* option -d: print numbers in decimal */
 	bool raw;     /* option -n: print no names */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds roots and blocks in a memory, and dumps in a file. */
+/* Finds roots and blocks in a memory, and finds dumps in a file. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -82,8 +82,8 @@ static void give_up(struct ktread_proc_input *input, int error)
 }
 
 /*
- * Moves the buffered bytes to the start of the window. Enlarges the window if it has no room for `bytes`
- * bytes.
+ * Moves the buffered bytes to the start of the window. Enlarges the window if it is full or smaller than
+ * `bytes` bytes. Returns false if the memory is not sufficient.
  */
 static bool make_room(struct ktread_proc_input *input, size_t bytes)
 {

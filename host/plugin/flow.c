@@ -404,7 +404,7 @@ void flow_forget_blocks(void)
 	blocks_forget();
 }
 
-/* this trace was enabled after the pause was requested */
+/* A trace that is still enabled here was enabled after the pause was requested. */
 void flow_pause(void)
 {
 	for (unsigned i = 0; i < vcpu_count; i++) {

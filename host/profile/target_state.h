@@ -22,7 +22,7 @@ struct profile_target_cpu {
 	struct profile_cpu seen;
 	char name[PROFILE_CPU_NAME]; /* name of the CPU in gdb's protocol (a thread) */
 	struct profile_piece piece[PROFILE_PIECES];
-	bool has_top; /* true if the word at the stack pointer was read, or cannot be read */
+	bool has_top; /* true if the word at the stack pointer was read, cannot be read, or is not needed */
 	/*
 	 * The piece of the stack that is read together with the registers. It begins at the address at which
 	 * the stack was in the last sample, because the stack is usually still at that address. If the size

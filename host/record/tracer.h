@@ -480,7 +480,7 @@ enum record_whose {
 
 struct record_request {
 	enum record_whose whose;
-	/* facilities to remove; a process that has no other facility is no longer traced */
+	/* facilities to remove; a process that keeps at most PROCCTOR and PROCDTOR is no longer traced */
 	uint32_t facilities;
 	int descend;	    /* the request also applies to descendants of the processes */
 	pid_t pid;	    /* id of the process or of the group */

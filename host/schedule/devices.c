@@ -106,7 +106,7 @@ static struct QEMUTimer *its_timer(void)
 	return (void *)&timer;
 }
 
-/* Reads the next line. Returns false at the end of the script, or if the line has no time. */
+/* Reads the next line. Returns false at the end of the script, or if the line has no valid time. */
 static bool read_line(void)
 {
 	ssize_t length = getline(&line, &room, script);

@@ -118,7 +118,10 @@ static bool are_about_owner(const char *text, const char *end)
 	return true;
 }
 
-/* Returns whether the word before `at` is about the owner of a stack, or there is none in this phrase. */
+/*
+ * Returns whether the word before `at` may stand before the word "stack" (is_about_owner()). Also returns
+ * true if no separate word stands before `at` in its phrase.
+ */
 static bool is_own(const char *message, const char *at)
 {
 	const char *end = at, *word;

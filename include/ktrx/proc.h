@@ -33,7 +33,7 @@ struct ktrx_proc_head {
 	uint32_t check; /* result of ktrx_proc_check() for the members before this one */
 };
 
-/* Types of records. Numbers below 32 are those of the BSDs, but the payloads differ. */
+/* Types of records. Numbers below 32 are FreeBSD's, but most payloads differ. */
 #define KTRX_PROC_SYSCALL 1u
 #define KTRX_PROC_SYSRET  2u
 #define KTRX_PROC_NAMEI	  3u /* the path that is looked up, without NUL */

@@ -420,8 +420,8 @@ static void check_attach(void)
 }
 
 /*
- * Checks that no branches are recorded, which is less than a page of trace data, if no code in the traced
- * address range runs. Also checks that an empty range and too many ranges are refused.
+ * Checks that no branches are recorded if no code in the traced address range runs: the unit writes less than
+ * a page. Also checks that an empty range and too many ranges are refused.
  */
 static void check_empty_range(void)
 {

@@ -58,7 +58,8 @@ static void call(struct diff_trace *trace, const char *name, uint64_t first, uin
 }
 
 /*
- * Adds calls that read 3000 bytes from file 4 in parts of these sizes (0 ends the list), and a call of close.
+ * Returns a trace of a program that reads from file 4 in parts of these sizes (0 ends the list) into a buffer
+ * of 3000 bytes, and then calls `after`, unless it is NULL.
  */
 static struct diff_trace *transfer(const int64_t *part, const char *after)
 {
