@@ -70,10 +70,7 @@ struct why_irq_kind {
 	uint64_t ended; /* number of the interrupts counted in `entered` that had an EOI */
 	/* number of these interrupts that came right after the handler of the previous one had returned */
 	uint64_t close;
-	/*
-	 * number of pauses, and their total length in ticks; a pause is more than 1 ms between one of the
-	 * interrupts counted in `entered` and the next
-	 */
+	/* number and total length in ticks of pauses of more than 1 ms between an interrupt and the next */
 	uint64_t pauses, paused;
 	/*
 	 * number of the interrupts counted in `entered` that came while the CPU idled, if no thread was woken

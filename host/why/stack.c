@@ -119,8 +119,8 @@ static bool are_about_owner(const char *text, const char *end)
 }
 
 /*
- * Returns whether the word before `at` may stand before the word "stack" (is_about_owner()). Also returns
- * true if no separate word stands before `at` in its phrase.
+ * Returns whether the word before `at` can precede the word "stack" (is_about_owner()). Also returns true if
+ * there is no separate word before `at` in its phrase.
  */
 static bool is_own(const char *message, const char *at)
 {
