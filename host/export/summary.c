@@ -349,6 +349,12 @@ static void write_clocks(struct base_output *out, const struct summary *summary)
 		base_output_format(out, "clocks    %s\n", order);
 }
 
+/* Returns the words after a rate if rings cover different times. */
+static const char *rated_words(const struct tally *tally)
+{
+	return tally->rated ? " in the time that each ring covers" : "";
+}
+
 static void write_span(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -368,7 +374,7 @@ static void write_span(struct base_output *out, const struct summary *summary)
 	else if (has_rate(summary))
 		base_output_format(out, "events    %llu in %.6f s, %.0f a second%s\n", events,
 				   summary->seconds, a_second(summary, events, tally->rate),
-				   tally->rated ? " in the time that each ring covers" : "");
+				   rated_words(tally));
 	else if (info->frequency)
 		base_output_format(out, "events    %llu in %llu ticks of the clock, too few for a rate\n",
 				   events, (unsigned long long)(tally->last - tally->first));
@@ -513,6 +519,7 @@ double summary_cost_share(const struct summary *summary, uint64_t events, double
 static void write_cost(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
+	const struct tally *tally = summary->tally;
 	const uint32_t cpus = ktread_cpus_used(info);
 
 	if (summary->cost == 0) {
@@ -526,11 +533,11 @@ static void write_cost(struct base_output *out, const struct summary *summary)
 	else
 		base_output_format(out, "cost      %.3f ticks an event", (double)summary->cost / 1000);
 	if (has_rate(summary))
-		base_output_format(
-			out, ", %s%.3f%% of the time of %u CPU%s",
-			summary->overwritten + summary->invalid ? "at least " : "",
-			100 * summary_cost_share(summary, summary->tally->events, summary->tally->rate, cpus),
-			cpus, cpus == 1 ? "" : "s");
+		base_output_format(out, ", %s%.3f%% of the time of %u CPU%s%s",
+				   summary->invalid || (summary->overwritten && !tally->rated) ? "at least "
+											       : "",
+				   100 * summary_cost_share(summary, tally->events, tally->rate, cpus), cpus,
+				   cpus == 1 ? "" : "s", rated_words(tally));
 	base_output_text(out, "\n");
 }
 
