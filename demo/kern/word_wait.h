@@ -19,7 +19,10 @@ struct word_wait {
 	const char *name; /* name of the word, in kernel memory; "" if it has none */
 };
 
-/* Makes the running thread wait until word_wake() is called for the word. Returns 0 or -errno. May sleep. */
+/*
+ * If the word has the value `wanted->value`, makes the running thread wait until word_wake(), a signal, or
+ * the deadline. Returns 0 or -errno. May sleep.
+ */
 int word_wait(const struct word_wait *wanted);
 
 /*

@@ -5,7 +5,7 @@
  * scheduling events themselves. A second model finds the process of each thread.
  *
  * Invariants:
- * - A thread other than an idle thread runs on at most one CPU, and a CPU runs one thread.
+ * - A thread other than an idle thread runs on at most one CPU, and a CPU runs at most one thread.
  * - A thread is reported as running only if it was not running before, so the reported history is always
  *   legal.
  * - If lost slots may have contained a change of state, the state is reported as unknown, never guessed.

@@ -74,7 +74,7 @@ enum capture_transport {
 /* names of the transports, in the order of the enum */
 #define CAPTURE_TRANSPORTS "ram|debugcon|semihosting|ivshmem|virtio"
 
-/* Finds a transport by its name. Returns 0, or CAPTURE_E_USAGE with the list of names. */
+/* Finds a transport by its name. Returns 0, or CAPTURE_E_USAGE; the error message then lists the names. */
 int capture_transport_named(enum capture_transport *transport, const char *name);
 /* Returns the name of a transport. */
 const char *capture_transport_name(enum capture_transport transport);

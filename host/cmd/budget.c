@@ -121,7 +121,10 @@ static bool page_line(struct page *page, const char *line, size_t length)
 	return !page->full && !page->changed;
 }
 
-/* Completes the page. Call it after the last piece of the answer. */
+/*
+ * Sets `changed` if the answer now has fewer pieces than the earlier pages contained. Call it after the last
+ * piece of the answer.
+ */
 static void page_end(struct page *page)
 {
 	if (page->pieces < page->skipped)

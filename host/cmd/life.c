@@ -234,8 +234,8 @@ static bool has_field(const struct ktread_event *event, const char *field)
 static bool is_begin(const struct life *life, const struct ktread_event *event)
 {
 	/*
-	 * in an event with a field `child`, this field identifies the new process, and all other fields
-	 * identify its parent
+	 * in an event with a field `child`, this field identifies the new process, and the other ids in the
+	 * event are those of the parent
 	 */
 	return has_word(life->kind->begins, event->type->name, strlen(event->type->name)) &&
 	       (!has_field(event, "child") || has_id(life, event, "child"));

@@ -177,8 +177,8 @@ static int make_absolute(const char **option, char path[PATH_MAX])
 }
 
 /*
- * Warns that another version of ktrace may make a different run from the same recipe. The events are compared
- * nevertheless.
+ * Warns if another version of ktrace recorded the trace, because the run may then differ. The events are
+ * compared nevertheless.
  */
 static void compare_versions(const char *name, const struct run_schedule *schedule)
 {

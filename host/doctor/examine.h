@@ -284,8 +284,8 @@ void examine_symbols(struct findings *report, const struct subject *subject);
  */
 void examine_views(struct findings *report, const struct subject *subject);
 /*
- * Formats the names of the dark views in the report with which a new port should begin, in this order.
- * Formats "" if none of them is dark.
+ * A new port should add certain views first. Formats the names of those that are dark in the report, in the
+ * order in which the port should add them. Formats "" if none of them is dark.
  */
 const char *examine_begin(const struct findings *report, char text[FINDING_LINE]);
 

@@ -383,7 +383,10 @@ static bool lacks_code(const struct pt_decoder *decoder)
 			       address, bytes, most) < most;
 }
 
-/* Returns true if libipt stopped at a packet that it cannot read, and describes that packet. */
+/*
+ * Returns true if libipt stopped at a packet that is newer than libipt (CFE, EVD, TRIG), and describes that
+ * packet.
+ */
 static bool is_newer_packet(const struct pt_decoder *decoder, struct pt_newer *newer)
 {
 	const struct hwt_piece *piece = &decoder->piece;

@@ -102,7 +102,10 @@ static void calls_do_not_overlap_if_the_kernel_still_counts_their_ends(void **st
 	expect(false);
 }
 
-/* A call began before its events were off, and the end of another call is recorded afterwards. */
+/*
+ * A call begins. Its events are switched off and on again. Then another call begins and ends. The first call
+ * may have ended while its events were off, so the calls overlap only if one more end is recorded.
+ */
 static void calls_do_not_overlap_if_their_events_were_off(void **state)
 {
 	(void)state;

@@ -96,7 +96,9 @@ static void structs_are_chosen_by_size(void **state)
 	calls_table_destroy(table);
 }
 
-/* 32-bit programs have their own structs, even if the struct declared for all machines is larger. */
+/*
+ * A `struct` line for i386 replaces the line for all machines, even if the latter declares a larger struct.
+ */
 static void lines_of_a_machine_come_first(void **state)
 {
 	static const char text[] = "on i386 struct pair 8, long a 0, long b 4\n"

@@ -273,7 +273,7 @@ static void parked_cpu_is_named(void **state)
 	why_says("CPU 1 has halted with interrupts disabled, at 0x100040, and has run nothing");
 }
 
-/* The kernel has reported that it runs there, and no kernel does this for a CPU that it parks. */
+/* The kernel has reported that it runs on CPU 1. No kernel reports this for a CPU that it parks. */
 static void cpu_that_halts_while_it_starts_is_possibly_lost(void **state)
 {
 	(void)state;

@@ -290,8 +290,8 @@ static void machine_without_regular_ticks_may_be_watched_in_vain(void **state)
 }
 
 /*
- * CPU 1 idles, its ticks end, and the registers show disabled interrupts. The advice is to pass the kernel's
- * file only if it was not passed.
+ * CPU 1 idles, its ticks end, and the registers show disabled interrupts. The advice to pass the kernel's
+ * file is given only if the file was not passed.
  */
 static void kernel_file_that_is_known_is_not_asked_for(void **state)
 {
