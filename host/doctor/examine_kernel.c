@@ -369,13 +369,6 @@ static void say_fix(struct findings *report, const struct capture_kernel *kernel
 			before);
 }
 
-/* Returns whether the build ids of the file and of the trace are known and equal. */
-static bool are_of_one_build(const struct subject *subject)
-{
-	return subject->kernel.build_id_size && subject->facts->info->build_id_size &&
-	       !is_other_build(subject);
-}
-
 /* Reports lost descriptors: their number, the name of the first lost descriptor, and the cause. */
 static void say_lost(struct findings *report, const struct subject *subject, const struct part *part,
 		     const struct sections_report *found)
@@ -393,13 +386,6 @@ static void say_lost(struct findings *report, const struct subject *subject, con
 			     "the file is of another build (name the right one with --elf), "
 			     "or they were overwritten",
 			     lost, found->rows, what, name);
-	else if ((found->other || found->missing) && !are_of_one_build(subject))
-		findings_add(report, FINDING_WRONG, part->name,
-			     "%" PRIu32 " of %" PRIu32
-			     " %s in the file are not in the guest's memory, the first is %s: "
-			     "the file is of another build (name the right one with --elf), "
-			     "or they were overwritten or cleared",
-			     lost, found->rows, what, name);
 	else if (*cleared)
 		findings_add(report, FINDING_WRONG, part->name,
 			     "%" PRIu32 " of %" PRIu32
@@ -414,8 +400,7 @@ static void say_lost(struct findings *report, const struct subject *subject, con
 			": it was not loaded (does the booted image lack this section, or is it cut short?), "
 			"or it was cleared",
 			lost, found->rows, what, name, part->section->address);
-	if ((!found->other && !found->missing) || are_of_one_build(subject))
-		say_fix(report, &subject->kernel, part);
+	say_fix(report, &subject->kernel, part);
 }
 
 /*
