@@ -63,10 +63,10 @@ equal "a runtime without libc: no call has too many or too few arguments" '' "$(
 cp "$tmp/kdump" "$tmp/kdump.runtime"
 # show FILE: prints "COUNT NAME" for each system call in FILE, with the names that ktrace show prints.
 show() { build/bin/ktrace show "$1" | sed -n 's/.* syscall\.enter *\([a-z_0-9]*\)[ 0-9]*(.*/\1/p' | sort | uniq -c | awk '{ print $1, $2 }'; }
-# A kernel without support for 32-bit programs cannot execute this one: env(1) then ends with 126.
-status=0
-env build/test/record/compat32 >"$tmp/compat32" 2>&1 || status=$?
-if [ "$status" -ne 126 ]; then
+# A kernel without support for 32-bit programs cannot execute this one: env(1) then reads it as a shell script.
+: >"$tmp/compat32"
+env build/test/record/compat32 >"$tmp/compat32" 2>&1 || :
+if ! grep -q "Syntax error" "$tmp/compat32"; then
 compare "a 32-bit program" build/test/record/compat32
 check "a 32-bit program: fields have the width of 32-bit programs" grep -q "sendmsg(.*namelen=0, iovlen=2, controllen=0, " "$tmp/kdump"
 shows() { check "a 32-bit program: kdump shows $1" grep -q -- "$1" "$tmp/kdump"; }
