@@ -77,7 +77,7 @@ static void end(uint32_t outcome, int status)
 	/* a kernel that panics while it shuts down has not ended well */
 	if (before == KTRX_OUTCOME_RUNNING ||
 	    (before == KTRX_OUTCOME_EXITED && outcome == KTRX_OUTCOME_PANIC)) {
-		/* a host that reads meanwhile sees no exit with a wrong status */
+		/* the order of the stores: a host that reads between them sees no exit with a wrong status */
 		if (before == KTRX_OUTCOME_RUNNING)
 			ktrace_root.status = status;
 		*(volatile uint32_t *)&ktrace_root.outcome = outcome;

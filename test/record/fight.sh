@@ -92,7 +92,14 @@ for call in openat writev nanosleep; do
 	equal "$call of memory that ends: no more is shown than can be read" 0 \
 		"$(grep " $call(" "$tmp/oneline" | grep EFAULT | grep -cv " $call(\(3[^,]*, \|AT_FDCWD[^,]*, \)\{0,1\}0x")"
 done
-shown "$tmp/old_call" 'RET   close -1 errno 9'
+# In a kernel without support for 32-bit calls, int 0x80 is a fault: the program ends with SIGSEGV (139).
+old_call=0
+(build/test/record/odd old_call) >/dev/null 2>&1 || old_call=$?
+if [ "$old_call" -ne 139 ]; then
+	shown "$tmp/old_call" 'RET   close -1 errno 9'
+else
+	skip "a call by int 0x80 is shown" "this machine's kernel has no 32-bit calls"
+fi
 
 # counted CASE…: checks that each call was recorded as often as strace counts it in another run.
 counted() {
