@@ -443,13 +443,25 @@ void why_run_row(const struct why_evidence *evidence, struct why_thread *thread)
 		row->state = KTRX_THREAD_RUNNING;
 }
 
+/* Returns the timestamp of the row's state, or, without it, the last one of its locks and wait. 0: none. */
+static uint64_t last_stamp(const struct ktrx_holder *row)
+{
+	uint64_t last = row->wait == KTRX_WAIT_NONE ? 0 : row->wait_stamp;
+
+	for (uint32_t n = 0; n < KTRX_HELD && n < row->held_count; n++)
+		if (row->held[n].stamp > last)
+			last = row->held[n].stamp;
+	return row->state_stamp ? row->state_stamp : last;
+}
+
 void why_bound_row(const struct why_evidence *evidence, struct why_thread *thread)
 {
 	struct ktrx_holder *row = &thread->holder;
+	const uint64_t last = last_stamp(row);
 
 	if (!thread->has_holder || thread->created == 0)
 		return;
-	if (row->state_stamp && row->state_stamp + why_ms(evidence, SKEW_MS) < thread->created &&
+	if (last && last + why_ms(evidence, SKEW_MS) < thread->created &&
 	    row->state != KTRX_THREAD_RUNNABLE) {
 		row->state = KTRX_THREAD_UNKNOWN;
 		row->state_stamp = 0;

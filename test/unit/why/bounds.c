@@ -116,11 +116,29 @@ static void unrecorded_system_call_is_not_called_the_last(void **state)
 /* If a thread id is reused, the table row may still belong to the previous thread. */
 static void row_of_earlier_thread_with_same_id_is_ignored(void **state)
 {
+	struct ktrx_holder *row;
+
 	(void)state;
 	spin_since(5000 * MS);
-	why_thread_row(CLIENT, "client", KTRX_THREAD_WAITING, 0)->state_stamp = 1000 * MS;
-	why_waits(script_holder(CLIENT + 1), KTRX_WAIT_LOCK, 0xabc0, "old", 1000 * MS);
-	why_holds(script_holder(CLIENT + 1), 0xdef0, 900 * MS);
+	row = why_thread_row(CLIENT, "client", KTRX_THREAD_WAITING, 0);
+	row->state_stamp = 1000 * MS;
+	why_waits(row, KTRX_WAIT_LOCK, 0xabc0, "old", 1000 * MS);
+	why_holds(row, 0xdef0, 900 * MS);
+	script_event(CREATE, 9000 * MS, 0, IDLE0, V(CLIENT));
+	assert_null(strstr(why_text(), "0xabc0"));
+	assert_null(strstr(why_text(), "0xdef0"));
+}
+
+/* The kernel did not report the state of the previous thread, only its locks. */
+static void locks_of_earlier_thread_with_same_id_are_ignored(void **state)
+{
+	struct ktrx_holder *row;
+
+	(void)state;
+	spin_since(5000 * MS);
+	row = why_thread_row(CLIENT, "client", KTRX_THREAD_UNKNOWN, 0);
+	why_waits(row, KTRX_WAIT_LOCK, 0xabc0, "old", 1000 * MS);
+	why_holds(row, 0xdef0, 900 * MS);
 	script_event(CREATE, 9000 * MS, 0, IDLE0, V(CLIENT));
 	assert_null(strstr(why_text(), "0xabc0"));
 	assert_null(strstr(why_text(), "0xdef0"));
@@ -370,6 +388,7 @@ int main(void)
 		TEST(spin_begins_at_oldest_event_of_ring),
 		TEST(unrecorded_system_call_is_not_called_the_last),
 		TEST(row_of_earlier_thread_with_same_id_is_ignored),
+		TEST(locks_of_earlier_thread_with_same_id_are_ignored),
 		TEST(idle_mode_older_than_switch_is_stale),
 		TEST(cpu_may_idle_on_stack_of_last_thread),
 		TEST(idle_mode_newer_than_switch_is_valid),
