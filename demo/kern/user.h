@@ -134,8 +134,8 @@ void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags);
 void user_exception(int signal, uintptr_t ip);
 
 /*
- * The last function to be called before each return to user mode, also after an interrupt. Delivers signals.
- * Requires: interrupts off; they are off on return as well.
+ * Delivers signals. The kernel calls this function last, before each return to user mode, also after an
+ * interrupt. Requires: interrupts are disabled; they are still disabled on return.
  */
 void user_return(struct user_frame *frame);
 

@@ -17,7 +17,7 @@ struct credentials;
 
 #define INODE_DIRECT 8
 
-/* A file or directory. Its fields change only under the lock of the tree (ramfs.h). */
+/* A file or directory. Its fields are changed only while the lock of the tree is held (ramfs.h). */
 struct inode {
 	uint32_t number;
 	uint32_t mode; /* file type S_IF* and permissions */

@@ -206,7 +206,7 @@ static bool has_failed(const struct diff_trace *trace, const struct diff_step *s
 	       step->result == 0 && is_wait(kind->name);
 }
 
-/* Returns whether a step is a call that only waited until some time had passed. */
+/* Returns whether a step is a call, such as nanosleep(), that only waited for a time to pass. */
 static bool is_pause(const struct diff_trace *trace, const struct diff_step *step)
 {
 	const struct diff_kind *kind = &trace->kind[step->kind];

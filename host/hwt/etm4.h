@@ -53,8 +53,8 @@ struct etm4_guard {
 };
 
 /*
- * Returns how many of these bytes of code OpenCSD may read. The bytes end before a branch to the end of
- * memory, and before a branch that OpenCSD would mistake for another instruction.
+ * Returns how many of the first bytes of this code OpenCSD may read. These bytes end before the first branch
+ * whose target is the end of memory, or that OpenCSD would mistake for another instruction.
  */
 size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size);
 /*

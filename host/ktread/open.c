@@ -47,8 +47,7 @@ static int open_dump(struct ktread *trace)
 			    trace->memory->name, dumps.skipped);
 	if (dumps.last.truncated)
 		ktread_warn(trace,
-			    "%s: the dump at offset %" PRIu64
-			    " is cut short: showing the part that is present",
+			    "%s: the dump at offset %" PRIu64 " is cut short: only its first part is read",
 			    trace->memory->name, dumps.last.offset);
 	trace->info.form = dumps.last.version == KTRX2_VERSION ? KTREAD_FORM_V2 : KTREAD_FORM_V1;
 	if (trace->info.form == KTREAD_FORM_V2)

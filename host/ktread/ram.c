@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Maps of QEMU's RAM files. On AArch64 and RISC-V, the file is one range of addresses from a known base. On
+ * Finds the guest's physical address of each byte of a RAM file of QEMU, and the reverse. On AArch64 and
+ * RISC-V, the file is one range of addresses from a known base. On
  * x86, memory that does not fit below the PCI hole is at 4 GiB and above. The size of the memory below the
  * hole depends on QEMU's machine type, which is not in the file. So each possible size is tried.
  */

@@ -123,8 +123,8 @@ static bool leaves_time(const struct why_evidence *evidence, const struct why_cp
 }
 
 /*
- * Returns whether there were enough interrupts for a storm. If the ring contains too few interrupts, uses the
- * count of interrupts in the CPU's row of the kernel's table.
+ * Returns whether there were enough interrupts for a storm: in the ring, or, if the ring contains too few, in
+ * the count of the CPU's row in the kernel's table.
  */
 static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		       const struct storm *storm, bool idle)

@@ -2,7 +2,7 @@
 /*
  * Declares and records events.
  *
- *	KTRACE_EVENT(sched, switch, "%u -> %u after %llu ns",
+ *	KTRACE_EVENT(sched, switch, "%u -> %u, ran for %llu ns",
  *		     (uint32_t, prev), (uint32_t, next), (unsigned long long, ran, ns));
  *
  *	KTRACE(sched, switch, prev->id, next->id, clock_ns() - prev->started);

@@ -20,7 +20,7 @@
  * A kernel can add its own fields in ktrace_port.h: text to append, and fields, each after a comma. They
  * become the last arguments of the call.
  *
- *	#define KTRACE_SWITCH_TEXT   " after %llu ns"
+ *	#define KTRACE_SWITCH_TEXT   ", ran for %llu ns"
  *	#define KTRACE_SWITCH_FIELDS , (unsigned long long, ran, ns)
  *
  *	ktrace_switch(previous->id, next->id, previous->state, ran_ns);

@@ -7,7 +7,7 @@
  * contains the hooks that the kernel calls. hwt_record.c makes records and queues them until the owner takes
  * them; it also contains the functions in which threads and readers wait.
  *
- * Lock order: the control lock of a context (which sleeps); the process table lock; the spinlock. The
+ * Lock order: the control lock of a context (a waiter sleeps); the process table lock; the spinlock. The
  * spinlock protects all lists, which process is traced by which context, what runs, and the queues. The
  * control lock protects configuring, starting and stopping a context, adding units, and reading its queue. No
  * hook holds it while it waits for the owner.

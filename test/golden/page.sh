@@ -101,7 +101,7 @@ for size in 2000 3500 4900; do
 		check "a trace cut after $size bytes: the head states that more may be lost" \
 			grep -q '"lost_at_least":true' page.html
 		check "a trace cut after $size bytes: the page has a note" \
-			grep -q '"notes":\[.*"the dump at offset 0 is cut short: showing the part that is present"' page.html
+			grep -q '"notes":\[.*"the dump at offset 0 is cut short: only its first part is read"' page.html
 	fi
 	[ ! -s page.html ] || check "a trace cut after $size bytes: the page is readable" \
 		python3 "$check" "$ktrace" page.html cut.ktrx --since 0
