@@ -222,12 +222,20 @@ static int live_model_sample(struct live_model *model)
 	return 0;
 }
 
-/* Converts seconds to ticks of the guest's clock. Returns 0 if the clock's frequency is unknown. */
+/* Converts a product to an integer. Returns 0 if the product is no possible number of events or ticks. */
+static uint64_t whole(double product)
+{
+	return product >= 0 && product < 9e18 ? (uint64_t)product : 0;
+}
+
+/*
+ * Converts seconds to ticks of the guest's clock. Returns 0 if the clock's frequency is unknown or impossible.
+ */
 static uint64_t ticks_of(const struct live_model *model, double seconds)
 {
 	const struct ktread *trace = live_model_trace(model);
 
-	return trace ? (uint64_t)(seconds * (double)ktread_info(trace)->frequency) : 0;
+	return trace ? whole(seconds * (double)ktread_info(trace)->frequency) : 0;
 }
 
 /* Returns the fraction of the CPUs' time that was used for recording; negative if it is unknown. */
@@ -238,7 +246,7 @@ static double cost_now(const struct live_model *model, double seconds)
 
 	if (cost == 0 || ticks == 0)
 		return -1;
-	return cost_share(cost, (uint64_t)(model->rate * seconds), ticks, ktread_info(trace)->cpus);
+	return cost_share(cost, whole(model->rate * seconds), ticks, ktread_info(trace)->cpus);
 }
 
 static double since(uint64_t then, uint64_t now)
