@@ -80,8 +80,9 @@ int spans_track_switches(struct spans *spans, const struct ktread *trace);
 
 /*
  * Makes the model end spans in gaps that are known in advance, besides those of spans_gap(): if missing slots
- * may have contained an earlier end, the span has no end. It then ends at the last event of its owner, and
- * the event that would end it counts as an end without a beginning. Call it once, before the first event.
+ * may have contained an earlier end, or if events that begin or end such spans were folded in between, the
+ * span has no end. It then ends at the last event of its owner, and the event that would end it counts as an
+ * end without a beginning. Call it once, before the first event.
  * Requires: `gaps` outlives the model.
  */
 void spans_know_gaps(struct spans *spans, struct gaps *gaps);

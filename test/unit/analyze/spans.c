@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/scheduling.h"
 #include "analyze/spans.h"
 #include "ktrx/slot.h"
 #include "unit/support/script.h"
@@ -279,6 +280,28 @@ static void gaps_end_spans_that_may_have_ended(void **state)
 }
 
 /* If the call at 30 were paired with the return at 90, its duration would seem to be 60. */
+/* The lock is released and taken again while the two events are folded. */
+static void folded_events_may_have_ended_a_span(void **state)
+{
+	struct gaps *gaps;
+
+	(void)state;
+	script_event(ACQUIRE, 10, 0, 1, V(0x10));
+	script_event(RELEASE, 20, 0, 1, V(0x10));
+	script_event(ACQUIRE, 30, 0, 1, V(0x20));
+	script_event(RELEASE, 90, 0, 1, V(0x20));
+	script_fold(ACQUIRE, 50, 60);
+	assert_int_equal(gaps_read(&gaps, script_trace()), 0);
+	spans_know_gaps(spans, gaps);
+	assert_int_equal(feed(), 1);
+	expect("10 1/1 begins hold 16\n"
+	       "20 1/1 ends hold 16\n"
+	       "30 1/1 begins hold 32\n"
+	       "30 1/1 is cut hold 32\n",
+	       2);
+	gaps_free(gaps);
+}
+
 static void spans_end_where_their_events_are_switched_off(void **state)
 {
 	(void)state;
@@ -352,6 +375,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(spans_beyond_the_limit_are_ignored, begin, end),
 		cmocka_unit_test_setup_teardown(dead_threads_hold_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(gaps_end_spans_that_may_have_ended, begin, end),
+		cmocka_unit_test_setup_teardown(folded_events_may_have_ended_a_span, begin, end),
 		cmocka_unit_test_setup_teardown(spans_end_where_their_events_are_switched_off, begin, end),
 		cmocka_unit_test_setup_teardown(spans_end_where_their_events_are_switched_on, begin, end),
 		cmocka_unit_test_setup_teardown(events_after_a_gap_show_that_they_are_recorded, begin, end),
