@@ -53,11 +53,12 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 
 /*
  * Returns the earliest timestamp after which the thread was certainly awake and recorded no event of its own.
+ * `last` is the timestamp of its last event.
  */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
-			   const struct why_thread *thread)
+			   const struct why_thread *thread, uint64_t last)
 {
-	return later(later(thread->last_own_event, thread->slept_until), known_since(evidence, cpu, thread));
+	return later(later(last, thread->slept_until), known_since(evidence, cpu, thread));
 }
 
 /*
@@ -151,6 +152,13 @@ static bool ran_all_the_time(const struct why_evidence *evidence, const struct w
 	return thread->ran >= seen / 2;
 }
 
+/* A loop of a thread, in which all interrupts found it. */
+struct loop {
+	uint64_t since; /* timestamp since which the thread has recorded no event of its own */
+	enum why_side side;
+	struct why_places places;
+};
+
 static void say_user(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		     const struct why_thread *thread, struct why_finding *finding)
 {
@@ -173,16 +181,16 @@ static void say_user(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 static void say_spin(const struct why_evidence *evidence, const struct why_cpu *cpu,
-		     const struct why_thread *thread, const struct why_places *places, enum why_side side,
-		     struct why_finding *finding)
+		     const struct why_thread *thread, const struct loop *loop, struct why_finding *finding)
 {
-	const bool user = side == WHY_SIDE_USER;
-	const uint64_t since = calm_since(evidence, cpu, thread);
+	const struct why_places *places = &loop->places;
+	const bool user = loop->side == WHY_SIDE_USER;
+	const uint64_t since = loop->since;
 	char actor[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS];
 
 	why_say_actor(evidence, thread->id + 1, actor, sizeof(actor));
 	why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks));
-	if (user && thread->syscalls.count && thread->last_own_event == since)
+	if (user && thread->syscalls.count && thread->last_call == since)
 		finding_say(finding->base.what,
 			    "%s spins in user mode on CPU %" PRIu32 ", for %s since its last system call",
 			    actor, cpu->number, ticks);
@@ -197,6 +205,10 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 			 "the last %" PRIu32 " times that it was interrupted, it was between 0x%" PRIx64
 			 " and 0x%" PRIx64,
 			 places->count, places->lowest, places->highest);
+	if (thread->last_own_event > since)
+		finding_evidence(
+			&finding->base,
+			"the kernel took locks after some of these interrupts, but not for the thread");
 	finding_evidence(&finding->base, "it recorded no event of its own, and ran for %s of the last %s",
 			 why_say_ticks(evidence, thread->ran, ticks, sizeof(ticks)),
 			 why_say_ticks(evidence, evidence->window, place, sizeof(place)));
@@ -223,37 +235,59 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 		       : FINDING_POSSIBLE;
 }
 
-static int look_for_loop(const struct why_evidence *evidence, struct why_findings *findings,
-			 const struct why_cpu *cpu, const struct why_thread *thread)
+/*
+ * Sets *loop and returns true if all interrupts since the thread's event at `last` found it in one loop. Returns
+ * false if this is not known for long enough.
+ */
+static bool find_loop(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		      const struct why_thread *thread, uint64_t last, struct loop *loop)
 {
-	const uint64_t since = calm_since(evidence, cpu, thread), calm = why_age(evidence, since);
-	struct why_finding *finding;
-	struct why_places places;
-	const char *function;
-	enum why_side side;
-	uint32_t frames;
+	const uint64_t since = calm_since(evidence, cpu, thread, last), calm = why_age(evidence, since);
 
 	if (calm < why_ms(evidence, CALM_MS) || !ran_all_the_time(evidence, thread, calm) ||
 	    why_is_flooded(evidence, cpu))
+		return false;
+	loop->since = since;
+	why_places_of(evidence, cpu, thread->id, since, &loop->places);
+	if (loop->places.count < INTERRUPTIONS || !why_places_are_one(evidence, &loop->places))
+		return false;
+	loop->side = why_side_of_places(evidence, cpu, &loop->places, since);
+	return loop->side != WHY_SIDE_UNKNOWN && !(loop->side == WHY_SIDE_USER && thread->in_syscall);
+}
+
+/*
+ * Finds a loop. The thread may have taken locks that are not the scheduler's directly after interrupts. This
+ * does not count if the interrupts found the thread in user mode, where it takes no locks of the kernel.
+ */
+static bool has_loop(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		     const struct why_thread *thread, struct loop *loop)
+{
+	return (find_loop(evidence, cpu, thread, thread->last_call, loop) && loop->side == WHY_SIDE_USER) ||
+	       find_loop(evidence, cpu, thread, thread->last_work, loop);
+}
+
+static int look_for_loop(const struct why_evidence *evidence, struct why_findings *findings,
+			 const struct why_cpu *cpu, const struct why_thread *thread)
+{
+	struct why_finding *finding;
+	const char *function;
+	struct loop loop;
+	uint32_t frames;
+
+	if (!has_loop(evidence, cpu, thread, &loop))
 		return 0;
-	why_places_of(evidence, cpu, thread->id, since, &places);
-	if (places.count < INTERRUPTIONS || !why_places_are_one(evidence, &places))
-		return 0;
-	side = why_side_of_places(evidence, cpu, &places, since);
-	if (side == WHY_SIDE_UNKNOWN || (side == WHY_SIDE_USER && thread->in_syscall))
-		return 0;
-	if (side == WHY_SIDE_KERNEL && cpu->has_registers &&
+	if (loop.side == WHY_SIDE_KERNEL && cpu->has_registers &&
 	    (function = panic_function(evidence, cpu, &frames)))
 		return found_panic(evidence, findings, cpu, function, frames);
-	finding = why_finding_new(findings, side == WHY_SIDE_USER ? WHY_USER_SPIN : WHY_KERNEL_SPIN,
-				  how_sure(evidence, &places, calm));
+	finding = why_finding_new(findings, loop.side == WHY_SIDE_USER ? WHY_USER_SPIN : WHY_KERNEL_SPIN,
+				  how_sure(evidence, &loop.places, why_age(evidence, loop.since)));
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	say_spin(evidence, cpu, thread, &places, side, finding);
+	say_spin(evidence, cpu, thread, &loop, finding);
 	if (!finding->base.advice[0])
 		finding_say(finding->base.advice,
 			    "take another trace later, because a computation%s looks the same while it lasts",
-			    side == WHY_SIDE_USER ? "" : ", or a loop that polls for input,");
+			    loop.side == WHY_SIDE_USER ? "" : ", or a loop that polls for input,");
 	return 0;
 }
 

@@ -311,6 +311,11 @@ struct why_thread {
 	struct why_tries tries[WHY_TRIED];
 	/* timestamp of the newest event that the thread itself recorded, except context switches; 0: none */
 	uint64_t last_own_event;
+	/*
+	 * the same without the locks that the scheduler takes at the end of an interrupt; and without all locks
+	 * that are taken there once (see evidence_tails.c): a program does not take them
+	 */
+	uint64_t last_work, last_call;
 };
 
 /* A lock that, according to events, was taken and has not been released. */

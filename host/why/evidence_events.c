@@ -110,7 +110,8 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 	if (!thread)
 		return;
 	thread->created = thread->first = event->stamp;
-	thread->last_own_event = thread->woken = thread->slept_until = thread->last_sleep = 0;
+	thread->last_own_event = thread->last_work = thread->last_call = thread->woken = thread->slept_until =
+		thread->last_sleep = 0;
 	thread->blocked = thread->contends = thread->last_action = 0;
 	thread->repeats = thread->fault_repeats = thread->fault_nest.count = 0;
 	why_tries_forget(thread);
@@ -334,13 +335,18 @@ static bool is_fault_of_thread(const struct why_reader *reader, const struct ktr
  * of the thread; it is used only to count nested faults.
  */
 static void note_actions(const struct why_reader *reader, struct why_thread *thread,
-			 const struct ktread_event *event, const struct wellknown *known)
+			 const struct ktread_event *event, const struct wellknown *known,
+			 enum why_actor_kind actor)
 {
 	why_fault_nests(thread, event, known);
 	if (is_by_interrupt(reader, event, known) && !is_fault_of_thread(reader, event, known))
 		return;
 	if (known->kind != WELLKNOWN_SWITCH)
 		thread->last_own_event = event->stamp;
+	if (known->kind != WELLKNOWN_SWITCH && actor != WHY_ACTS_SCHEDULER)
+		thread->last_work = event->stamp;
+	if (known->kind != WELLKNOWN_SWITCH && actor == WHY_ACTS_THREAD)
+		thread->last_call = event->stamp;
 	if (is_action(known)) {
 		thread->last_action = event->stamp;
 		thread->last_action_cpu = event->cpu;
@@ -372,6 +378,7 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 	const struct wellknown *known = wellknown_of(reader->known, event);
 	struct why_cpu *cpu = cpu_of(reader->evidence, event);
 	struct switched_change switched;
+	enum why_actor_kind actor;
 	struct why_thread *thread;
 	int error;
 
@@ -405,9 +412,10 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 	reader->evidence->fault_exits |= known->kind == WELLKNOWN_FAULT_EXIT;
 	if (cpu)
 		why_interrupt_event(reader, cpu, event, known);
+	actor = why_tail_event(reader, event, known);
 	/* evaluate_kind() may have added threads and so moved the array of threads. */
 	if (thread)
-		note_actions(reader, why_thread_touch(reader, event->thread), event, known);
+		note_actions(reader, why_thread_touch(reader, event->thread), event, known, actor);
 	why_wakes_event(reader, event, known);
 	return error ? error : reader->error;
 }

@@ -29,6 +29,24 @@ struct why_progress {
 	uint64_t gaps;
 };
 
+#define WHY_TAIL_LOCKS 4u /* maximum number of locks in a tail */
+
+/* Events about locks that directly follow an interrupt or a switch (see evidence_tails.c). */
+struct why_tail {
+	bool open;		       /* true until an event shows that the thread itself runs */
+	bool of_interrupt;	       /* the tail follows the end of a handler, not a switch */
+	uint64_t lock[WHY_TAIL_LOCKS]; /* locks that were taken in the tail */
+	uint32_t locks;
+};
+
+#define WHY_RUN_LOCKS 8u
+
+/* A lock that was taken after interrupts, directly before the interrupted thread was preempted. */
+struct why_run_lock {
+	uint64_t lock;
+	uint64_t preemptions; /* how often; 0: the entry is free */
+};
+
 /* State of a CPU while the trace is read, for struct why_interrupts. */
 struct why_irqs_open {
 	struct {
@@ -67,6 +85,7 @@ struct why_irqs_open {
 	uint64_t sum;  /* used only within sum_unseen() */
 	/* timestamp of the first IPI that another CPU sent to this CPU after `seen`; 0: none */
 	uint64_t called;
+	struct why_tail tail;
 };
 
 #define WHY_UNSEEN 256u
@@ -121,7 +140,8 @@ struct why_reader {
 	/* newest periods without events; period number n is at index n modulo WHY_UNSEEN */
 	struct why_unseen unseen[WHY_UNSEEN];
 	uint64_t unseens; /* number of periods without events so far */
-	bool in_gap;	  /* true while a gap is reported to the model */
+	struct why_run_lock run_lock[WHY_RUN_LOCKS];
+	bool in_gap; /* true while a gap is reported to the model */
 	/* the first error in a callback; it is stored here because the callback cannot return it */
 	int error;
 };
@@ -252,6 +272,19 @@ enum why_origin why_origin(const struct why_reader *reader, const struct ktread_
 /* Updates cpu->interrupts with an event of the CPU. Call it for events of all kinds. */
 void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const struct ktread_event *event,
 			 const struct wellknown *known);
+enum why_actor_kind {
+	WHY_ACTS_THREAD,
+	WHY_ACTS_SCHEDULER,
+	/* the kernel at the end of an interrupt, or the thread, if it ran kernel code before the interrupt */
+	WHY_ACTS_EITHER,
+};
+
+/*
+ * Returns who took or released the lock, for an event about a lock; WHY_ACTS_THREAD for other events. Must be
+ * called for each event, after why_interrupt_event().
+ */
+enum why_actor_kind why_tail_event(struct why_reader *reader, const struct ktread_event *event,
+				   const struct wellknown *known);
 /* Clears cpu->interrupts after a gap, because interrupts before and after lost slots cannot be compared. */
 void why_interrupt_gap(struct why_reader *reader, struct why_cpu *cpu);
 
