@@ -54,7 +54,7 @@
  */
 #define FLOW_MS 10u
 
-enum reason { NONE, FREE, MISSED, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
+enum reason { NONE, FREE, UNHELD, MISSED, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
 struct overdue_wait {
 	const struct why_untimed *untimed;
@@ -298,50 +298,16 @@ static void judge_habit(const struct why_evidence *evidence, const struct why_un
 		one->certain = FINDING_LIKELY;
 }
 
-static bool has_row(const struct why_evidence *evidence, uint32_t owner)
-{
-	const struct why_thread *thread = why_thread_find(evidence, owner - 1);
-	const uint32_t cpu = owner & ~KTRX_HOLDER_CPU;
-
-	if (owner & KTRX_HOLDER_CPU)
-		return cpu < evidence->cpus && evidence->cpu[cpu].has_holder;
-	return thread && thread->has_holder;
-}
-
-/*
- * Returns whether events show that the lock is free: it was taken before the wait began, was released, and
- * has not been taken since, as far as all events of the lock are in the trace.
- */
-static bool was_released(const struct why_evidence *evidence, const struct why_untimed *untimed)
-{
-	const uint64_t key[KEYED_WORDS] = { untimed->object };
-	const struct keyed_entry *lasted = keyed_find(&evidence->lasted, key);
-
-	if (untimed->held || !lasted || lasted->known || lasted->time >= untimed->since ||
-	    !why_is_whole_since(evidence, lasted->time) ||
-	    !scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_ACQUIRE, lasted->time, evidence->end) ||
-	    !scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE, lasted->time, evidence->end))
-		return false;
-	for (uint32_t n = 0; n < evidence->holds; n++)
-		if (evidence->hold[n].lock == untimed->object)
-			return false;
-	return true;
-}
-
 /*
  * Finds a thread that sleeps for a lock that is free now: the lock was released, but this thread was not
- * woken. The lock was held when the wait began, but its owner's row in the kernel's table no longer names the
- * lock, or events show that the lock is free.
+ * woken, or the thread that held the lock has ended.
  */
 static void judge_free(const struct why_evidence *evidence, struct overdue_wait *one)
 {
-	const struct ktrx_holder *row = &one->untimed->thread->holder;
-	const bool by_table = one->untimed->by_table && row->owner && has_row(evidence, row->owner) &&
-			      why_tables_show_locks(evidence) && evidence->left_out == 0;
+	const enum why_free is_free = why_lock_is_free(evidence, one->untimed, one->ticks);
 
-	if (by_table && (one->untimed->owner == 0 || was_released(evidence, one->untimed)) &&
-	    row->state == KTRX_THREAD_WAITING && one->ticks >= why_ms(evidence, LONG_MS))
-		one->reason = FREE;
+	if (is_free != WHY_FREE_UNKNOWN)
+		one->reason = is_free == WHY_FREE_RELEASED ? FREE : UNHELD;
 }
 
 /*
@@ -400,6 +366,9 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 		return;
 	case FREE:
 		finding_say(finding->base.what, "%s; the lock is no longer held", untimed);
+		return;
+	case UNHELD:
+		finding_say(finding->base.what, "%s; no holder of the lock is recorded", untimed);
 		return;
 	case MISSED:
 		finding_say(finding->base.what, "%s; a wakeup of this queue found no thread asleep", untimed);
@@ -487,6 +456,11 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 		finding->base.partial = true;
 		finding_say(finding->base.advice,
 			    "call ktrace_block(), which records whether a sleep has a timeout");
+	} else if (one->reason == UNHELD) {
+		finding_say(
+			finding->base.advice,
+			"check whether the kernel calls ktrace_acquire() for this lock: if it does, the lock "
+			"was released without waking this thread, or its holder has ended");
 	} else if (!has_no_timeout(evidence, one->untimed)) {
 		finding_say(finding->base.advice, "record timed sleeps, "
 						  "because ktrace_block() has recorded none (KTRX_WAIT_TIME, "

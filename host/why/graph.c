@@ -33,7 +33,7 @@ struct builder {
 	 * `by_threads`: true if the row of at least one thread names a held lock
 	 */
 	bool by_cpus, by_threads;
-	bool of_programs; /* true if the row of a thread names a lock for which is_far() is true */
+	bool of_programs; /* true if the row of a thread names a lock for which why_is_far() is true */
 	uint32_t room;	  /* number of edges for which memory is allocated */
 	int error;
 };
@@ -71,11 +71,7 @@ uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *e
 
 /* ---- Held locks ---------------------------------------------------------------------------------- */
 
-/*
- * Returns whether the address is not one that the kernel uses for its own memory. It may then be that of a
- * word of a program, or contain the number of a process and such an address (doc/porting.md).
- */
-static bool is_far(const struct why_evidence *evidence, uint64_t address)
+bool why_is_far(const struct why_evidence *evidence, uint64_t address)
 {
 	const uint64_t self = evidence->info->self;
 
@@ -93,7 +89,7 @@ static void add_held(struct builder *builder, const struct ktrx_holder *holder, 
 	for (uint32_t n = 0; n < KTRX_HELD; n++) {
 		if (!holder->held[n].object)
 			continue;
-		builder->of_programs |= !by_cpu && is_far(builder->evidence, holder->held[n].object);
+		builder->of_programs |= !by_cpu && why_is_far(builder->evidence, holder->held[n].object);
 		builder->held[builder->helds++] = (struct held){ .object = holder->held[n].object,
 								 .stamp = holder->held[n].stamp,
 								 .pc = holder->held[n].pc,
@@ -214,7 +210,7 @@ static bool is_complete(const struct builder *builder, uint32_t owner, const str
  */
 static bool is_of_program(const struct builder *builder, uint64_t lock)
 {
-	return builder->evidence->users && !builder->of_programs && is_far(builder->evidence, lock);
+	return builder->evidence->users && !builder->of_programs && why_is_far(builder->evidence, lock);
 }
 
 static bool has_slept_since(const struct ktrx_holder *row, uint64_t stamp)

@@ -153,4 +153,10 @@ bool why_was_woken(const struct why_evidence *evidence, const struct ktrx_holder
  */
 bool why_may_be_woken(const struct why_evidence *evidence, const struct ktrx_holder *holder);
 
+/*
+ * Returns whether the address is not one that the kernel uses for its own memory. It may then be that of a
+ * word of a program, or contain the number of a process and such an address (doc/porting.md).
+ */
+bool why_is_far(const struct why_evidence *evidence, uint64_t address);
+
 #endif

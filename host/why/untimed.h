@@ -54,6 +54,16 @@ struct why_untimed_list {
 	uint32_t count;
 };
 
+enum why_free {
+	WHY_FREE_UNKNOWN,  /* the lock may be held */
+	WHY_FREE_RELEASED, /* the holder that the kernel named when the wait began has released the lock */
+	WHY_FREE_UNHELD,   /* the kernel named no holder, and no row of the table contains the lock */
+};
+
+/* Returns whether the lock is free for which the thread has slept for that time in ticks (see free_lock.c). */
+enum why_free why_lock_is_free(const struct why_evidence *evidence, const struct why_untimed *untimed,
+			       uint64_t ticks);
+
 /*
  * Finds all threads that wait without a timeout. Returns 0 or KTREAD_E_MEMORY. Free the list with
  * why_untimed_free().

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "unit/support/script.h"
@@ -366,6 +367,68 @@ static void holder_that_was_just_preempted_is_no_inversion(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 
+/* Thread 5 has waited for a lock for 8 s. The kernel did not name its owner. */
+static void waits_for_unnamed(uint64_t lock)
+{
+	script_event(OTHER, 8000 * MS, 0, 0);
+	wants(five, lock, "aye", 30 * MS, 0);
+	sleeps(six, 0x5000, "net", 20 * MS);
+}
+
+/*
+ * No row contains the lock, although another row contains a lock: it was released without waking thread 5, or
+ * its holder has ended.
+ */
+static void lock_without_a_holder_is_possibly_free(void **state)
+{
+	(void)state;
+	waits_for_unnamed(A);
+	seven_holds(B);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	has(WHY_OVERDUE, FINDING_POSSIBLE);
+	why_says(
+		"thread 5 (five) has waited 7.97 s for lock aye (0x1000); no holder of the lock is recorded");
+	why_says("check whether the kernel calls ktrace_acquire() for this lock");
+}
+
+/* No row contains a lock, so the kernel may not report that threads take locks. */
+static void lock_of_a_kernel_without_held_locks_may_be_held(void **state)
+{
+	(void)state;
+	waits_for_unnamed(A);
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
+static void lock_that_a_row_contains_is_not_free(void **state)
+{
+	(void)state;
+	waits_for_unnamed(A);
+	seven_holds(A);
+	assert_null(strstr(why_text(), "no holder of the lock"));
+}
+
+/* Thread 7 holds more locks than its row can name. */
+static void lock_may_be_one_that_does_not_fit_into_a_row(void **state)
+{
+	(void)state;
+	waits_for_unnamed(A);
+	why_holds(why_thread_row(7, "seven", KTRX_THREAD_WAITING, 0), B, 10 * MS);
+	why_thread_row(7, "seven", KTRX_THREAD_WAITING, 0)->held_count = KTRX_HELD + 1;
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
+/* Kernels do not report that programs take locks. */
+static void unnamed_lock_of_a_program_may_be_held(void **state)
+{
+	(void)state;
+	script_info()->self = KERNEL;
+	script_cpu(0)->user_exits = 100;
+	waits_for_unnamed(PROGRAM);
+	seven_holds(KERNEL + 0x3000);
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +453,11 @@ int main(void)
 		TEST(stale_holder_does_not_hide_a_self_deadlock),
 		TEST(two_holders_of_a_spinlock_make_a_self_deadlock_likely),
 		TEST(holder_that_was_just_preempted_is_no_inversion),
+		TEST(lock_without_a_holder_is_possibly_free),
+		TEST(lock_of_a_kernel_without_held_locks_may_be_held),
+		TEST(lock_that_a_row_contains_is_not_free),
+		TEST(lock_may_be_one_that_does_not_fit_into_a_row),
+		TEST(unnamed_lock_of_a_program_may_be_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
