@@ -215,6 +215,11 @@ struct mistakes {
 	bool unordered;
 	/* true if, in addition, it is unknown how much the clocks of the CPUs may differ */
 	bool unmeasured;
+	/*
+	 * for the interrupt that was entered most often before it had ended: how often, and the number of all
+	 * its entries
+	 */
+	uint64_t lost_ends, lost_ends_of;
 	uint64_t states; /* number of switches with a state other than 0 */
 	bool has_state;	 /* true if sched.switch has the field `state` */
 };

@@ -297,6 +297,8 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_WAKE_RUNNING:
 		return !may_lack_switches(m) && count >= FEW && count >= m->wakes / 2;
 	case MISTAKE_IRQ_EXIT:
+		return !m->irqs_off && (often(count, m->enters) ||
+					(m->lost_ends >= SOME && m->lost_ends >= m->lost_ends_of / 2));
 	case MISTAKE_IRQ_ENTER:
 		return !m->irqs_off && often(count, m->enters);
 	case MISTAKE_SYSCALL_EXIT: /* exec and exit do not return */

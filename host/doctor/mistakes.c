@@ -494,6 +494,7 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 		keyed_free(&r->waits);
 		free_balances(r);
 		keyed_free(&r->syscalls);
+		keyed_free(&r->irqs);
 		keyed_free(&r->stays);
 		free(r->cpu);
 		free(r);

@@ -41,6 +41,33 @@ void mistakes_drop(struct keyed *table, uint64_t value)
 		keyed_remove(table, entry);
 }
 
+/* Adds `more` to a count of this interrupt. Returns the count; 0 if it is not known. */
+static uint64_t add_to(struct mistakes_reading *r, uint64_t irq, uint64_t which, uint64_t more)
+{
+	const uint64_t key[KEYED_WORDS] = { irq, which };
+	struct keyed_entry *entry = NULL;
+
+	if (!r->blind && keyed_put(&r->irqs, key, &entry) < 0)
+		r->error = KTREAD_E_MEMORY;
+	if (entry)
+		entry->count += more;
+	return entry ? entry->count : 0;
+}
+
+/*
+ * Counts an entry of an interrupt, and whether the interrupt had not ended before. For the interrupt that
+ * lacks most ends, both counts are stored in r->mistakes: other interrupts may come far more often.
+ */
+static void count_entry(struct mistakes_reading *r, uint64_t irq, bool missing)
+{
+	const uint64_t entries = add_to(r, irq, 0, 1), ends = add_to(r, irq, 1, missing);
+
+	if (ends < r->mistakes->lost_ends)
+		return;
+	r->mistakes->lost_ends = ends;
+	r->mistakes->lost_ends_of = entries;
+}
+
 static void enter(struct mistakes_reading *r, const struct ktread_event *event, uint64_t irq)
 {
 	struct mistakes_cpu *cpu = &r->cpu[event->cpu];
@@ -49,6 +76,7 @@ static void enter(struct mistakes_reading *r, const struct ktread_event *event, 
 	r->mistakes->enters++;
 	while (at < cpu->depth && cpu->irq[at] != irq)
 		at++;
+	count_entry(r, irq, at < cpu->depth);
 	if (at < cpu->depth) {
 		mistakes_note(r, MISTAKE_IRQ_EXIT, event, irq);
 		cpu->depth = at; /* this interrupt and all interrupts nested in it have ended */

@@ -66,6 +66,11 @@ struct mistakes_reading {
 	 * when it acquired a lock, or gave up, on another CPU
 	 */
 	struct keyed stays;
+	/*
+	 * indexed by interrupt and 0 or 1: `count` is the number of its entries (0), or of those at which it
+	 * had not ended before (1)
+	 */
+	struct keyed irqs;
 	uint64_t stayed; /* see stay() in mistakes_locks.c */
 	struct switch_states *states;
 	struct wellknown_table known;

@@ -344,6 +344,35 @@ static void interrupt_without_exit_is_found(void **state)
 	only(MISTAKE_IRQ_EXIT);
 }
 
+/* The timer's interrupt ends each time. Another interrupt came 20 times, and ended `ends` times. */
+static void rare_interrupt_ends(unsigned ends)
+{
+	some_turns(2);
+	for (unsigned n = 0; n < 400; n++) {
+		script_event(IRQ, soon(), 0, 5, V(32))->context = KTRX_CONTEXT_INTERRUPT;
+		script_event(IRQ_END, soon(), 0, 5, V(32))->context = KTRX_CONTEXT_INTERRUPT;
+		if (n % 20)
+			continue;
+		script_event(IRQ, soon(), 0, 5, V(33))->context = KTRX_CONTEXT_INTERRUPT;
+		if (n / 20 < ends)
+			script_event(IRQ_END, soon(), 0, 5, V(33))->context = KTRX_CONTEXT_INTERRUPT;
+	}
+}
+
+static void rare_interrupt_without_exit_is_found(void **state)
+{
+	(void)state;
+	rare_interrupt_ends(0);
+	only(MISTAKE_IRQ_EXIT);
+}
+
+static void some_ends_of_a_rare_interrupt_may_be_missing(void **state)
+{
+	(void)state;
+	rare_interrupt_ends(15);
+	only(MISTAKES);
+}
+
 static void interrupt_without_enter_is_found(void **state)
 {
 	(void)state;
@@ -509,6 +538,8 @@ int main(void)
 		TEST(block_for_other_thread_is_found),
 		TEST(wake_of_running_thread_is_found),
 		TEST(interrupt_without_exit_is_found),
+		TEST(rare_interrupt_without_exit_is_found),
+		TEST(some_ends_of_a_rare_interrupt_may_be_missing),
 		TEST(interrupt_without_enter_is_found),
 		TEST(calls_without_returns_are_found),
 		TEST(many_locks_hide_no_calls_without_returns),
