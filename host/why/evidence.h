@@ -550,6 +550,8 @@ struct why_evidence {
 	 * last from timestamp `time` on, on CPU `cpu`; `known`: it may have been held once more since
 	 */
 	struct keyed lasted;
+	/* a CPU that switches threads, but is none of `cpus`, because the kernel expected fewer; 0: none */
+	uint32_t outside;
 	uint64_t left_out;  /* number of events, table rows and lock orders beyond the limits */
 	struct keyed index; /* index of threads, objects and queues; the functions below use it */
 };

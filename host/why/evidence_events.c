@@ -389,6 +389,8 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 	reader->evidence->known += known->kind != WELLKNOWN_OTHER && known->kind != WELLKNOWN_COUNTER;
 	if (thread)
 		note_first(thread, event->stamp);
+	if (!cpu && event->cpu < WHY_CPUS && known->kind == WELLKNOWN_SWITCH)
+		reader->evidence->outside = event->cpu;
 	if (cpu)
 		keep_last(&cpu->last, reader->events[event->cpu]++, event);
 	if (thread)

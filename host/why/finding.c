@@ -336,14 +336,17 @@ static void doubt_health(struct why_findings *findings)
 
 /*
  * If events and state of several CPUs may be attributed to one, no finding is certain except how the run
- * ended: two CPUs that take two locks then look like one CPU that waits for itself.
+ * ended: two CPUs that take two locks then look like one CPU that waits for itself. The same is true if hooks
+ * on some CPU keep no state.
  */
 static void doubt_numbers(struct why_findings *findings, const struct why_evidence *evidence)
 {
 	const struct why_cpu *cpu = why_misnumbered(evidence);
+	uint32_t number;
+	const bool stateless = why_is_stateless(evidence, &number);
 	char shows[FINDING_LINE];
 
-	for (uint32_t n = 0; cpu && n < findings->count; n++) {
+	for (uint32_t n = 0; (cpu || stateless) && n < findings->count; n++) {
 		struct why_finding *one = &findings->finding[n];
 
 		if (one->verdict == WHY_TRIPLE_FAULT || one->verdict == WHY_PANIC)
@@ -353,6 +356,14 @@ static void doubt_numbers(struct why_findings *findings, const struct why_eviden
 		one->open = true;
 		if (one->verdict == WHY_UNKNOWN)
 			continue; /* why_detect_nothing() has explained what matters most */
+		if (!cpu) {
+			finding_evidence(&one->base,
+					 "CPU %" PRIu32 " switches threads, but its hooks keep no state, so "
+					 "this proves nothing",
+					 number);
+			finding_say(one->base.advice, "%s", WHY_ONLINE_ADVICE);
+			continue;
+		}
 		finding_evidence(&one->base,
 				 "events and state of several CPUs may be mixed up: %s, "
 				 "so this proves nothing",

@@ -45,6 +45,20 @@ const char *why_say_misnumbered(const struct why_cpu *cpu, char *buffer, size_t 
 		       cpu->number);
 }
 
+bool why_is_stateless(const struct why_evidence *evidence, uint32_t *number)
+{
+	if (!any_online(evidence))
+		return false;
+	for (*number = 0; *number < evidence->cpus; (*number)++) {
+		const struct why_cpu *cpu = &evidence->cpu[*number];
+
+		if (!(cpu->has_row && cpu->row.online) && cpu->switches.last)
+			return true;
+	}
+	*number = evidence->outside;
+	return evidence->outside != 0;
+}
+
 bool why_lacks_cpus(const struct why_evidence *evidence)
 {
 	return evidence->events > 0 && evidence->cpus > 0 && evidence->cpu[0].has_row &&

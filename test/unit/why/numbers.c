@@ -69,6 +69,44 @@ static void cpu_that_recorded_under_its_number_changes_nothing(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
+/*
+ * CPU 2 switches threads. Its ktrace_cpu_online() failed, because `.cpus` is too small, so its hooks keep no
+ * state: it may have released the lock.
+ */
+static void cpu_that_runs_threads_without_state_makes_it_possible(void **state)
+{
+	(void)state;
+	self_deadlock();
+	script_type(OTHER, "sched", "switch", "u32 prev, u32 next, u8 state");
+	script_event(OTHER, 3001 * MS, 2, 0, UINT64_C(0), UINT64_C(5), UINT64_C(0));
+	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	assert_int_equal(why_judge()->base.mark, FINDING_NOTE);
+	why_says("CPU 2 switches threads, but its hooks keep no state, so this proves nothing");
+	why_says("call ktrace_cpu_online() on each CPU, and check its result");
+}
+
+/* The kernel's tables, and the header of the trace, have room for two CPUs. */
+static void cpu_beyond_the_tables_makes_it_possible(void **state)
+{
+	(void)state;
+	self_deadlock();
+	script_type(OTHER, "sched", "switch", "u32 prev, u32 next, u8 state");
+	script_event(OTHER, 3001 * MS, 2, 0, UINT64_C(0), UINT64_C(5), UINT64_C(0));
+	script_info()->cpus = 2;
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	why_says("CPU 2 switches threads, but its hooks keep no state");
+}
+
+/* A CPU may record events before it comes online. */
+static void cpu_that_records_but_runs_no_threads_changes_nothing(void **state)
+{
+	(void)state;
+	self_deadlock();
+	script_event(HELLO, 3001 * MS, 2, 0, UINT64_C(2));
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+}
+
 /* An event names CPU 1 as the holder of a lock, but no event is from CPU 1. */
 static void holder_that_never_recorded_makes_it_possible(void **state)
 {
@@ -186,6 +224,9 @@ int main(void)
 		TEST(cpu_that_could_not_come_online_makes_it_possible),
 		TEST(cpu_that_came_online_later_changes_nothing),
 		TEST(cpu_that_recorded_under_its_number_changes_nothing),
+		TEST(cpu_that_runs_threads_without_state_makes_it_possible),
+		TEST(cpu_beyond_the_tables_makes_it_possible),
+		TEST(cpu_that_records_but_runs_no_threads_changes_nothing),
 		TEST(holder_that_never_recorded_makes_it_possible),
 		TEST(short_file_is_explained_before_numbers),
 		TEST(numbers_alone_are_the_advice),
