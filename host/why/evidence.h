@@ -303,19 +303,16 @@ struct why_thread {
 	uint64_t last_action;
 	uint32_t last_action_cpu; /* CPU of the event at `last_action` */
 	/* lock that the thread waits for, according to events (lock.contend); 0: none */
-	uint64_t contends;
-	uint64_t contends_since;
+	uint64_t contends, contends_since;
 	struct why_outer outer;
 	/* true if the wait that `holder` shows is for a lock, according to events; the table shows a sleep */
 	bool waits_for_outer;
 	struct why_tries tries[WHY_TRIED];
-	/* timestamp of the newest event that the thread itself recorded, except context switches; 0: none */
-	uint64_t last_own_event;
 	/*
-	 * the same without the locks that the scheduler takes at the end of an interrupt; and without all locks
-	 * that are taken there once (see evidence_tails.c): a program does not take them
+	 * timestamp of the newest event that the thread itself recorded, except context switches; 0: none.
+	 * The others do not count the scheduler's locks, or all locks, at ends of interrupts: evidence_tails.c
 	 */
-	uint64_t last_work, last_call;
+	uint64_t last_own_event, last_work, last_call;
 };
 
 /* A lock that, according to events, was taken and has not been released. */
@@ -356,8 +353,7 @@ struct why_order {
 struct why_waker {
 	uint32_t thread;
 	/* number of wakeups by this thread; 0: whenever it tried to wake a thread, no thread slept */
-	uint64_t wakes;
-	uint64_t last;
+	uint64_t wakes, last;
 };
 
 /*
@@ -368,8 +364,7 @@ struct why_waker {
 struct why_rhythm {
 	/* newest intervals in ticks; interval number n is at index n modulo WHY_INTERVALS */
 	uint64_t interval[WHY_INTERVALS];
-	uint64_t intervals;
-	uint64_t longest;
+	uint64_t intervals, longest;
 	uint64_t first, last; /* timestamps of the first and last wakeup; 0: none */
 };
 
@@ -535,9 +530,8 @@ struct why_evidence {
 	struct why_cpu *cpu;
 	uint32_t cpus;
 	struct why_thread *thread;
-	uint32_t threads;
 	struct why_object *object;
-	uint32_t objects;
+	uint32_t threads, objects;
 	struct why_queue *queue;
 	uint32_t queues;
 	struct why_waits device;
@@ -550,8 +544,7 @@ struct why_evidence {
 	 * last from timestamp `time` on, on CPU `cpu`; `known`: it may have been held once more since
 	 */
 	struct keyed lasted;
-	/* a CPU that switches threads, but is none of `cpus`, because the kernel expected fewer; 0: none */
-	uint32_t outside;
+	uint32_t outside;   /* a CPU that switches threads, but is none of `cpus`; 0: none */
 	uint64_t left_out;  /* number of events, table rows and lock orders beyond the limits */
 	struct keyed index; /* index of threads, objects and queues; the functions below use it */
 };
