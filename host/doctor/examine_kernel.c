@@ -329,17 +329,17 @@ struct part {
 };
 
 /*
- * Returns whether the trace and the kernel's file have different build ids. examine_build_id() reports the
- * difference.
+ * Returns whether the file is not that of the traced kernel: their build ids differ, or ktrace_root is at
+ * another address. examine_build_id() or examine_symbols() reports the difference.
  */
 static bool is_other_build(const struct subject *subject)
 {
-	const struct ktread_info *info = subject->facts->info;
-	const struct capture_kernel *kernel = &subject->kernel;
+	struct symbols *symbols;
+	const int status = symbols_open(&symbols, subject->elf, subject->facts->info);
 
-	return info->build_id_size && kernel->build_id_size &&
-	       (info->build_id_size != kernel->build_id_size ||
-		memcmp(info->build_id, kernel->build_id, kernel->build_id_size) != 0);
+	if (status >= 0)
+		symbols_close(symbols);
+	return status == SYMBOLS_OTHER_BUILD;
 }
 
 /*

@@ -86,6 +86,17 @@ reported wrong ktrace_settings 'lost in .* not loaded'
 doctor other --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/partly/build/kernel.elf"
 equal "other: the file of another kernel is reported as wrong" 10 "$status"
 
+# This file is of a build with one more event, in which ktrace_root is at another address.
+kernel shifted "$events $settings bss_start = .; $bss bss_end = .; end = .;"
+sed -i 's/^	\.data/	. = . + 4096;\n&/' "$tmp/shifted/kernel.ld"
+sed -i 's/^KTRACE_EVENT(example, hello/KTRACE_EVENT(example, begin, "%u", (uint32_t, n));\n&/; s/^	KTRACE(example, hello/	KTRACE(example, begin, hart);\n&/' "$tmp/shifted/kernel.c"
+check "shifted: it builds with one more event" minimal_kernel "$tmp/shifted" "$library"
+doctor shifted --elf "$tmp/shifted/build/kernel.elf" -- $virt "$tmp/sound/build/kernel.elf"
+equal "shifted: the file of another build is reported as wrong" 10 "$status"
+reported wrong symbols 'is NOT the kernel that was traced'
+check "shifted: doctor does not report that events and settings are lost" \
+	sh -c "! grep -E '^wrong +ktrace_(events|settings)' '$tmp/report'"
+
 # Events and settings may be in another section if the linker script defines the symbols for their
 # bounds.
 kernel data '.rows : { . = ALIGN(16); __start_ktrace_events = .; KEEP(*(ktrace_events)) __stop_ktrace_events = .;
