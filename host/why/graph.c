@@ -363,23 +363,30 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 	}
 }
 
-/*
- * Adds an edge for each lock that the thread tries to take but never gets, if one thread or CPU has held the
- * lock since the first of these attempts.
- */
+/* Returns the lock that the thread has tried to take, if one holder has kept it since the first attempt. */
+static const struct held *held_since_first_try(const struct builder *builder, const struct why_tries *tries)
+{
+	const struct held *held = find_held(builder, tries->lock);
+
+	return held && held->stamp <= tries->same.first ? held : NULL;
+}
+
+/* Adds an edge for each lock that the thread tries to take but never gets, if one holder keeps this lock. */
 static void add_tries(struct builder *builder, const struct why_thread *thread, uint32_t node)
 {
 	const struct why_tries *tries = why_tries_next(builder->evidence, thread, NULL);
 
 	for (; tries; tries = why_tries_next(builder->evidence, thread, tries)) {
-		const struct held *held = find_held(builder, tries->lock);
+		const struct held *held = held_since_first_try(builder, tries);
+		const bool in_row = thread->has_holder && thread->holder.object == tries->lock;
 
-		if (held && held->stamp <= tries->same.first)
+		if (held)
 			add_edge(builder, (struct why_edge){ .from = node,
 							     .to = held->node,
 							     .kind = WHY_EDGE_TRY,
 							     .by_table = held->by_table,
 							     .held = true,
+							     .deadline = in_row ? thread->holder.deadline : 0,
 							     .object = tries->lock,
 							     .since = tries->same.first,
 							     .pc = tries->pc,
@@ -404,6 +411,21 @@ static uint64_t contends_since(const struct why_evidence *evidence, const struct
 static bool waits_for_lock(const struct ktrx_holder *holder)
 {
 	return holder->wait == KTRX_WAIT_SPIN || holder->wait == KTRX_WAIT_LOCK;
+}
+
+/*
+ * Returns whether the wait in the thread's row has a timeout, and is one of many attempts to take a lock that
+ * one holder keeps. The wait itself is too short for a conclusion, but the attempts are not.
+ */
+static bool is_one_try_of_many(const struct builder *builder, const struct why_thread *thread)
+{
+	const struct why_tries *tries = why_tries_next(builder->evidence, thread, NULL);
+
+	if (!waits_for_lock(&thread->holder) || !why_wait_may_end(builder->evidence, &thread->holder))
+		return false;
+	while (tries && tries->lock != thread->holder.object)
+		tries = why_tries_next(builder->evidence, thread, tries);
+	return tries && held_since_first_try(builder, tries);
 }
 
 /* Returns whether the thread that runs on the CPU cannot be preempted. */
@@ -439,7 +461,8 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 	const uint32_t cpu = by_table ? thread->holder.cpu : thread->cpu;
 	bool waits = false;
 
-	if (thread->has_holder && (!runnable || thread->holder.wait == KTRX_WAIT_LOCK)) {
+	if (thread->has_holder && (!runnable || thread->holder.wait == KTRX_WAIT_LOCK) &&
+	    !is_one_try_of_many(builder, thread)) {
 		waits = waits_for_lock(&thread->holder);
 		wait_by_holder(builder, &thread->holder, node, !thread->waits_for_outer);
 	}

@@ -126,6 +126,26 @@ static void lock_taken_after_first_try_is_no_livelock(void **state)
 	assert_int_equal(why_count(WHY_LIVELOCK), 0);
 }
 
+/*
+ * At the end of the trace, each thread is in one of its attempts: it sleeps until it gets the lock of the other
+ * thread, or until the timeout of this attempt.
+ */
+static void tries_with_timeouts_are_a_livelock_also_during_an_attempt(void **state)
+{
+	(void)state;
+	hold_since(FIRST - MS);
+	try_from_to(CONTEND, FIRST, LAST - EVERY);
+	why_waits(one, KTRX_WAIT_LOCK, LOCK_B, "bee", LAST - EVERY);
+	why_waits(other, KTRX_WAIT_LOCK, LOCK_A, "aye", LAST - EVERY + MS);
+	one->state = other->state = KTRX_THREAD_WAITING;
+	one->state_stamp = other->state_stamp = LAST - EVERY + MS;
+	one->owner = OTHER + 1;
+	other->owner = ONE + 1;
+	one->deadline = other->deadline = LAST + MS;
+	is_livelock(FINDING_LIKELY);
+	why_says("thread 5 (one) tried 80 times in 3.95 s to take lock bee (0x3000) and never got it");
+}
+
 /* A thread that does other work between its attempts may release its lock when the work is done. */
 static void tries_of_thread_that_does_other_work_are_likely(void **state)
 {
@@ -260,6 +280,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(tries_at_locks_held_all_the_time_are_certain),
+		TEST(tries_with_timeouts_are_a_livelock_also_during_an_attempt),
 		TEST(tries_of_thread_that_does_other_work_are_likely),
 		TEST(work_before_the_first_try_does_not_matter),
 		TEST(failures_count_like_waits),
