@@ -165,9 +165,14 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 		health->modes_known = false;
 }
 
+/*
+ * Returns whether the thread sleeps, but has no row in the kernel's table. If slots were lost after the thread
+ * went to sleep, it may have ended, and threads that have ended have no row.
+ */
 static bool is_unlisted(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return !thread->has_holder && thread->id != 0 && thread->blocked &&
+	       why_is_whole_since(evidence, thread->blocked) &&
 	       !(evidence->missing_hooks & KTRX_HOOK_THREAD) &&
 	       (thread->state == THREADS_SLEEPING || thread->state == THREADS_WAITING);
 }

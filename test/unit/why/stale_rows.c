@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests deadlocks whose rows in the kernel's table are partly out of date, and rows that must not hide them. */
+/*
+ * Tests deadlocks whose rows in the kernel's table are partly out of date, rows that must not hide them, and
+ * threads that have no row any more.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,7 @@
 
 #define OTHERS 7u
 
-enum { CREATE = 40, WAKE };
+enum { CREATE = 40, WAKE, BLOCK };
 
 static struct ktrx_holder *worker, *client;
 
@@ -24,6 +27,7 @@ static int begin(void **state)
 
 	script_type(CREATE, "sched", "create", "u32 thread");
 	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(BLOCK, "sched", "block", "u32 thread,u64 queue");
 	return error;
 }
 
@@ -154,6 +158,35 @@ static void reader_that_spins_to_become_writer_is_no_likely_deadlock(void **stat
 	assert_null(strstr(why_text(), "self-deadlock (certain)"));
 }
 
+/* CPU 1 recorded that a thread went to sleep. The thread has no row in the kernel's table. */
+static void sleep_without_row(void)
+{
+	script_event(BLOCK, 20 * MS, 1, OTHERS, V(OTHERS), V(0x7000));
+	script_event(SWITCH, 21 * MS, 1, OTHERS, V(OTHERS), V(IDLE1), V(1));
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		script_cpu(cpu)->mode = KTRX_MODE_IDLE;
+		why_ticks(30 * MS, 3000 * MS, cpu, cpu ? IDLE1 : IDLE0, KERNEL);
+	}
+}
+
+static void thread_that_sleeps_needs_a_row(void **state)
+{
+	(void)state;
+	sleep_without_row();
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	why_says("the table of threads lacks 1 thread that sleeps");
+}
+
+/* The ring of CPU 0 lost its older events. They may have shown that the thread was woken and ended. */
+static void thread_without_row_may_have_ended_in_lost_events(void **state)
+{
+	(void)state;
+	sleep_without_row();
+	script_event(OTHER, 1000 * MS, 0, IDLE0)->lost = 1000;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_null(strstr(why_text(), "the table of threads lacks"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 
 int main(void)
@@ -164,6 +197,8 @@ int main(void)
 		TEST(owner_that_the_kernel_names_is_no_dead_owner),
 		TEST(thread_that_is_woken_while_it_spins_is_in_a_deadlock),
 		TEST(reader_that_spins_to_become_writer_is_no_likely_deadlock),
+		TEST(thread_that_sleeps_needs_a_row),
+		TEST(thread_without_row_may_have_ended_in_lost_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
