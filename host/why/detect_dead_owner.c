@@ -263,6 +263,12 @@ static bool row_has_ended(const struct why_thread *thread)
 	       thread->holder.state_stamp;
 }
 
+/* Returns whether the thread's state is unknown, or older than the newest lost slot. */
+static bool is_state_lost(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread->state == THREADS_UNKNOWN || !why_is_whole_since(evidence, thread->since);
+}
+
 static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
@@ -277,7 +283,7 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 		return false;
 	if (!owner || owner->state != THREADS_DEAD)
 		return evidence->exits_recorded && evidence->refused == 0 &&
-		       (!owner || (!owner->has_holder && owner->state == THREADS_UNKNOWN));
+		       (!owner || (!owner->has_holder && is_state_lost(evidence, owner)));
 	lock->ended = owner->since;
 	/*
 	 * A row of the kernel's table that exists after the thread's end may belong to a new thread with the

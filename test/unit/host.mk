@@ -85,6 +85,7 @@ UNIT_WITH_why_kept_cpu := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_late := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_lookalikes := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_loops := $(UNIT_WITH_why) why_threads
+UNIT_WITH_why_lost_ends := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_masked := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_many := ktread_support ktread_writer ktread_sample
 UNIT_WITH_why_outer := $(UNIT_WITH_why) why_overdue
