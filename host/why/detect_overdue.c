@@ -502,7 +502,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	if (one->reason == MISSED)
 		say_missed(evidence, finding, untimed);
 	why_finding_early(finding, evidence, untimed);
-	if (untimed->queue) {
+	if (untimed->queue && !why_newest_wakes_are_lost(evidence, untimed)) {
 		why_finding_irq_waker(finding, evidence, untimed->queue, one->irq_comes);
 		why_finding_wakers(finding, evidence, untimed->queue);
 	}

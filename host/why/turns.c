@@ -88,6 +88,15 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_untimed
 	return false;
 }
 
+bool why_newest_wakes_are_lost(const struct why_evidence *evidence, const struct why_untimed *untimed)
+{
+	const struct ktrx_holder *row = &untimed->thread->holder;
+	const uint64_t known = untimed->queue ? untimed->queue->last_wake : 0;
+
+	return untimed->by_table && row->habit_wakes && row->habit_object == untimed->object &&
+	       row->habit_last > known && !why_is_whole_since(evidence, known);
+}
+
 #define WAKERS 3u /* maximum number of wakers that are listed */
 
 void why_finding_wakers(struct why_finding *finding, const struct why_evidence *evidence,

@@ -186,6 +186,12 @@ const char *why_say_habit(const struct why_evidence *evidence, const struct why_
 bool why_is_served(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
 /*
+ * Returns whether the thread's row in the kernel's table counts wakeups that are newer than the newest wakeup
+ * of its queue in the events. Then the events do not show which wakeup was the last one.
+ */
+bool why_newest_wakes_are_lost(const struct why_evidence *evidence, const struct why_untimed *untimed);
+
+/*
  * Threads that do not run although tables or events show that they are runnable. Such a thread may not be
  * waiting for a CPU: it may have ended, may sleep at a place without a hook, or may be an idle thread with an
  * unusual name.

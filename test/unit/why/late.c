@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "unit/support/script.h"
@@ -437,11 +438,39 @@ static void advice_asks_for_switched_off_event(void **state)
 	why_says("to be more certain: record sched.wake_nobody");
 }
 
+/*
+ * The ring of CPU 1 still contains an early wakeup. The newest wakeups were on CPU 0, whose ring lost them, but
+ * the thread's row has counted them. So the early wakeup is not the last one.
+ */
+static void wakeup_before_lost_ones_is_not_called_the_last(void **state)
+{
+	struct ktrx_holder *row = why_sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, 1500);
+
+	(void)state;
+	row->habit_object = QUEUE;
+	row->habit_wakes = 60;
+	row->habit_alike = 58;
+	row->habit_last = 1499 * MS;
+	row->habit_first = 400 * MS;
+	row->habit_longest = 40 * MS;
+	row->habit_usual = 19 * MS;
+	row->habit_waker = WAKER + 1;
+	why_waker_lives();
+	script_event(BLOCK, 200 * MS, 1, IDLE, V(QUEUE), V(SLEEPER), V(KTRX_WAIT_EVENT));
+	script_event(WAKE, 210 * MS, 1, WAKER, V(SLEEPER));
+	script_event(OTHER, 6000 * MS, 0, IDLE)->lost = 1000;
+	assert_int_equal(why_count(WHY_OVERDUE), 1);
+	why_says("60 such waits in a row ended, at most 40.0 ms apart; thread 6 (waker) ended the last one "
+		 "10.50 s ago");
+	assert_null(strstr(why_text(), "woke it 1 time, the last time 11.79 s ago"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_overdue_begin, why_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(wakeup_before_lost_ones_is_not_called_the_last),
 		TEST(holder_of_lock_waits_for_silent_device),
 		TEST(interrupt_that_still_comes_is_named),
 		TEST(device_without_earlier_waits_is_possibly_overdue),
