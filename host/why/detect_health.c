@@ -47,9 +47,9 @@ struct health {
 	/* true if it is unknown whether some thread is runnable, sleeps, or has ended */
 	bool unproven;
 	/*
-	 * number of threads that announced a sleep but have no row in the kernel's table. It shows that the
-	 * table of an older kernel is full, because such a kernel does not count the hook calls that find the
-	 * table full.
+	 * number of threads that announced a sleep but have no row in the kernel's table. If the table has no
+	 * free row, this shows that the table of an older kernel is full, because such a kernel does not count
+	 * the hook calls that find the table full.
 	 */
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
@@ -266,6 +266,13 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 		finding_say(finding->base.advice, "call ktrace_mode(), which records that a CPU idles");
 	else if (missing)
 		why_finding_hooks(finding, missing);
+	else if (health->unlisted && evidence->free_rows)
+		finding_say(finding->base.advice,
+			    "use rings with more slots, because %" PRIu32
+			    " thread%s that slept %s no entry in "
+			    "the table of threads, and may have ended",
+			    health->unlisted, finding_plural(health->unlisted),
+			    health->unlisted == 1 ? "has" : "have");
 	else if (health->unlisted)
 		finding_say(finding->base.advice,
 			    "raise .holders in ktrace_init(), because the table of threads lacks %" PRIu32

@@ -500,8 +500,8 @@ struct why_evidence {
 	 */
 	uint64_t refused;
 	bool state_off; /* true if debug.ktr.state is 0, so the hooks recorded no state */
-	/* true if the kernel called hooks for threads or locks, but the trace has no table of holders */
-	bool no_holders;
+	/* the kernel called hooks for threads or locks, but has no table of holders; that table has free rows */
+	bool no_holders, free_rows;
 	bool blocks_recorded; /* true if the kernel's table shows at least one thread that waits */
 	bool exits_recorded;  /* true if the kernel calls ktrace_thread_end() */
 	bool idle_recorded;   /* true if some CPU has set the idle mode */

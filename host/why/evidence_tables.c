@@ -116,6 +116,7 @@ static int take_holder(struct why_reader *reader, const struct ktrx_holder *hold
 		}
 		evidence->left_out += !thread && !reader->error;
 	}
+	evidence->free_rows |= holder->id == 0;
 	evidence->timeouts_recorded |= holder->id && (holder->deadline || holder->wait == KTRX_WAIT_TIME);
 	if (reader->error || holder->wait == KTRX_WAIT_NONE || holder->wait == KTRX_WAIT_THREAD)
 		return reader->error;
