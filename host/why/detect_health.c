@@ -509,7 +509,7 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->base.partial = evidence->most_beats == 0 || !is_whole(evidence, health);
-	finding->open = timeless;
+	finding->open = timeless || (scant && !why_ended_well(evidence));
 	say_progress(evidence, health, busy, finding);
 	why_say(runnable, sizeof(runnable), "no thread is %srunnable",
 		health->unproven ? "known to be " : "");

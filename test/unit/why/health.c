@@ -303,6 +303,7 @@ static void busy_from_tiny_part_of_window_is_only_possible(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
 	assert_true(why_judge()->base.partial);
+	assert_int_equal(why_judge()->base.mark, FINDING_NOTE);
 }
 
 /*
