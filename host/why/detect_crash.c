@@ -231,6 +231,7 @@ static void say_head(const struct why_evidence *evidence, const struct why_threa
 
 static void say_message(const struct why_evidence *evidence, struct why_finding *finding)
 {
+	size_t length = strlen(evidence->panic.message);
 	char message[WHY_WORDS + 1];
 
 	if (!evidence->panic.stamp) {
@@ -238,8 +239,10 @@ static void say_message(const struct why_evidence *evidence, struct why_finding 
 			    "pass a message to ktrace_panic() (none was recorded, or it is lost)");
 		return;
 	}
-	*base_escape_text(message, evidence->panic.message, strlen(evidence->panic.message), WHY_WORDS) =
-		'\0';
+	/* the kernel may pass a whole line to ktrace_panic() */
+	while (length > 0 && strchr("\r\n", evidence->panic.message[length - 1]))
+		length--;
+	*base_escape_text(message, evidence->panic.message, length, WHY_WORDS) = '\0';
 	finding_evidence(&finding->base, "its message: %s", message);
 	finding_refer(&finding->base, evidence->panic.stamp, KTRX_HOLDER_CPU | evidence->panic.cpu, 0);
 	say_addresses(evidence, finding);

@@ -32,6 +32,15 @@ static void panic_shows_escaped_message(void **state)
 	why_says("its message: out of \\x1bpages");
 }
 
+/* Many kernels end the message with a line feed, because their panic function also prints it. */
+static void panic_shows_message_without_line_feed_at_its_end(void **state)
+{
+	(void)state;
+	panics("out of\npages\r\n");
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	assert_non_null(strstr(why_text(), "its message: out of\\x0apages\n"));
+}
+
 static void panic_outcome_without_event_is_reported(void **state)
 {
 	(void)state;
@@ -239,6 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(panic_shows_escaped_message),
+		TEST(panic_shows_message_without_line_feed_at_its_end),
 		TEST(panic_outcome_without_event_is_reported),
 		TEST(null_function_pointer_is_recognized),
 		TEST(null_function_pointer_is_recognized_before_a_stop),
