@@ -266,6 +266,16 @@ static bool has_loop(const struct why_evidence *evidence, const struct why_cpu *
 	       find_loop(evidence, cpu, thread, thread->last_work, loop);
 }
 
+/* Returns whether the loop may have begun earlier: its known beginning is the end of a loss of events. */
+static bool is_limited_by_rings(const struct why_evidence *evidence, const struct why_cpu *cpu,
+				const struct why_thread *thread, const struct loop *loop)
+{
+	return loop->places.highest - loop->places.lowest < SMALL_REACH &&
+	       why_age(evidence, loop->since) < why_ms(evidence, LONG_MS) &&
+	       loop->since == known_since(evidence, cpu, thread) &&
+	       (loop->since == evidence->gap || (cpu->cut && loop->since == cpu->first_stamp));
+}
+
 static int look_for_loop(const struct why_evidence *evidence, struct why_findings *findings,
 			 const struct why_cpu *cpu, const struct why_thread *thread)
 {
@@ -284,6 +294,11 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	say_spin(evidence, cpu, thread, &loop, finding);
+	if (!finding->base.advice[0] && finding->base.certain == FINDING_POSSIBLE &&
+	    is_limited_by_rings(evidence, cpu, thread, &loop))
+		finding_say(finding->base.advice,
+			    "use rings with more slots, because the loop may have lasted for "
+			    "longer than they show");
 	if (!finding->base.advice[0])
 		finding_say(finding->base.advice,
 			    "take another trace later, because a computation%s looks the same while it lasts",

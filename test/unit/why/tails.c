@@ -141,6 +141,18 @@ static void check_for_signals_is_no_action_of_the_program(void **state)
 	why_says("thread 5 (worker) spins in user mode on CPU 0, for 3.00 s since its last system call");
 }
 
+/* The rings contain only the last second, so the loop may have lasted for longer. */
+static void loop_older_than_the_rings_needs_more_slots(void **state)
+{
+	(void)state;
+	spin(LOOP, 0);
+	script_event(EXIT, 2000 * MS + 20, 0, WORKER, V(0))->lost = 1000;
+	script_sort();
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 1);
+	why_says("kernel-spin (possible");
+	why_says("use rings with more slots, because the loop may have lasted for longer than they show");
+}
+
 static void expect_no_spin(void)
 {
 	why_judge();
@@ -202,6 +214,8 @@ int main(void)
 						why_teardown),
 		cmocka_unit_test_setup_teardown(spinning_threads_preempt_each_other, begin, why_teardown),
 		cmocka_unit_test_setup_teardown(check_for_signals_is_no_action_of_the_program, begin,
+						why_teardown),
+		cmocka_unit_test_setup_teardown(loop_older_than_the_rings_needs_more_slots, begin,
 						why_teardown),
 		cmocka_unit_test_setup_teardown(work_after_each_tick_is_an_action, begin, why_teardown),
 		cmocka_unit_test_setup_teardown(yields_are_actions, begin, why_teardown),
