@@ -234,6 +234,7 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 	USE(health) \
 	USE(irq_storm) \
 	USE(irqs_off) \
+	USE(join) \
 	USE(kept) \
 	USE(livelock) \
 	USE(lock_order) \

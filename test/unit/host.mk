@@ -81,6 +81,7 @@ UNIT_WITH_why_ended_owner := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_ends := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_eoi := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_interrupts := $(UNIT_WITH_why) why_cpus
+UNIT_WITH_why_join := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_kept_cpu := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_late := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_lookalikes := $(UNIT_WITH_why) why_cpus
