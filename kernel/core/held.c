@@ -113,7 +113,7 @@ KTRACE_OUT_OF_LINE void acquire_check(volatile struct ktrx_cpu *cpu, const volat
 
 static int is_in_interrupt(const volatile struct ktrx_cpu *cpu)
 {
-	return cpu->nesting != 0 || KTRX_W1_CONTEXT(ktrace_arch_thread()) != KTRX_CONTEXT_THREAD;
+	return cpu->nesting != 0 || KTRX_W1_CONTEXT(ktrace_hook_context()) != KTRX_CONTEXT_THREAD;
 }
 
 /*

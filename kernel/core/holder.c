@@ -295,7 +295,7 @@ void ktrace_thread_wake(uint32_t thread)
 
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
 		return;
-	context = ktrace_arch_thread();
+	context = ktrace_hook_context();
 	row = ktrace_holder_claim(&hook, thread);
 	if (!row)
 		return;

@@ -66,10 +66,24 @@ KTRACE_INLINE uint64_t ktrace_hook_at(const struct ktrace_hook *hook, uint64_t n
 	return now;
 }
 
+/*
+ * Returns the running thread and its context. The thread is pinned for this moment: the port may find the
+ * thread through the number of the CPU, and would find another thread if this thread moved to another CPU
+ * between these two steps.
+ */
+KTRACE_INLINE uint32_t ktrace_hook_context(void)
+{
+	unsigned long pinned = ktrace_arch_pin();
+	uint32_t thread = ktrace_arch_thread();
+
+	ktrace_arch_unpin(pinned);
+	return thread;
+}
+
 /* Returns the running thread; 0 before ktrace_init(), because the port may not know the thread yet. */
 KTRACE_INLINE uint32_t ktrace_hook_thread(void)
 {
-	return ktrace_state.initialised ? KTRX_W1_THREAD(ktrace_arch_thread()) : 0;
+	return ktrace_state.initialised ? KTRX_W1_THREAD(ktrace_hook_context()) : 0;
 }
 
 /*

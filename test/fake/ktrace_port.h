@@ -15,6 +15,8 @@
 uint64_t fake_clock(void);
 uint32_t fake_cpu(void);
 uint32_t fake_thread(void);
+unsigned long fake_pin(void);
+void fake_unpin(unsigned long pinned);
 uintptr_t fake_stack_end(uintptr_t here);
 uint64_t *fake_reserve_word(void);
 uint64_t fake_add(uint64_t *word, uint64_t n);
@@ -26,6 +28,8 @@ void fake_barrier(void);
 #define ktrace_arch_cpu		  fake_cpu
 #define ktrace_arch_early_cpu	  fake_cpu
 #define ktrace_arch_thread	  fake_thread
+#define ktrace_arch_pin		  fake_pin
+#define ktrace_arch_unpin	  fake_unpin
 #define ktrace_arch_stack_end	  fake_stack_end
 #define ktrace_arch_fetch_add	  fake_add
 #define ktrace_arch_compare_swap  fake_swap

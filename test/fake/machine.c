@@ -61,7 +61,18 @@ uint32_t fake_thread(void)
 {
 	point();
 	fake.thread_reads++;
+	fake.unpinned_reads += fake.pins == 0;
 	return fake.thread;
+}
+
+unsigned long fake_pin(void)
+{
+	return fake.pins++;
+}
+
+void fake_unpin(unsigned long pinned)
+{
+	fake.pins = (uint32_t)pinned;
 }
 
 uintptr_t fake_stack_end(uintptr_t here)

@@ -15,6 +15,8 @@ struct fake_machine {
 	uint32_t cpu;
 	uint32_t thread;
 	uint32_t thread_reads;	    /* number of times that the library read the thread */
+	uint32_t pins;		    /* number of calls of ktrace_arch_pin() that are not undone yet */
+	uint32_t unpinned_reads;    /* number of times that the library read the thread without a pin */
 	uintptr_t stack_end;	    /* address after the highest byte of the current stack; 0: unknown */
 	uint32_t folds, rare_slots; /* arguments that fake_boot() passes to ktrace_init() */
 	uint32_t holders;	    /* argument `holders` of ktrace_init(); 0: FAKE_HOLDERS */

@@ -464,11 +464,32 @@ static void counting_very_many_locks_saturates(void **state)
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
 
+/*
+ * A port may find the running thread through the number of the CPU. If the thread moves to another CPU between
+ * these two steps, the result is another thread.
+ */
+static void the_thread_is_only_read_while_it_is_pinned(void **state)
+{
+	(void)state;
+	fake.unpinned_reads = 0;
+	ktrace_lock_wait_at(MUTEX, "", KTRACE_BY_THREAD, 8, 0x88);
+	ktrace_thread_block_at(QUEUE, NULL, KTRX_WAIT_EVENT, 0, 0x88);
+	ktrace_thread_wake(7);
+	ktrace_lock_acquire_at(MUTEX, KTRACE_BY_THREAD, 0x88);
+	ktrace_lock_release_at(MUTEX, KTRACE_BY_THREAD, 0x88);
+	ktrace_lock_give_up(KTRACE_BY_THREAD);
+	ktrace_thread_stack(9, (const void *)0x1000, (const void *)0x2000);
+	ktrace_thread_exit(7);
+	assert_int_equal(fake.unpinned_reads, 0);
+	assert_int_equal(fake.pins, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_switch_to_another_thread_ends_idling, boot),
 		cmocka_unit_test_setup(a_thread_sleeps_and_is_woken, boot),
+		cmocka_unit_test_setup(the_thread_is_only_read_while_it_is_pinned, boot),
 		cmocka_unit_test_setup(an_entry_counts_waits_for_one_object, boot),
 		cmocka_unit_test_setup(timeouts_are_no_habit, boot),
 		cmocka_unit_test_setup(waits_that_end_long_before_their_deadline_are_a_habit, boot),
