@@ -166,8 +166,8 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 }
 
 /*
- * Returns whether the thread sleeps, but has no row in the kernel's table. If slots were lost after the thread
- * went to sleep, it may have ended, and threads that have ended have no row.
+ * Returns whether the thread sleeps, but has no row in the kernel's table. If slots were lost after the
+ * thread went to sleep, it may have ended, and threads that have ended have no row.
  */
 static bool is_unlisted(const struct why_evidence *evidence, const struct why_thread *thread)
 {

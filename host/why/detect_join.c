@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds a thread that waits for the end of a thread that has ended long ago. Its wakeup was lost, or the thread
- * began to wait too late. Some kernels may pass another number than that of a thread, such as that of a
- * process, so the certainty is at most "possible".
+ * Finds a thread that waits for the end of a thread that has ended long ago. Its wakeup was lost, or the
+ * thread began to wait too late. Some kernels may pass another number than that of a thread, such as that of
+ * a process, so the certainty is at most "possible".
  */
 #include "why/finding.h"
 #include "why/pulse.h"

@@ -465,8 +465,8 @@ static void counting_very_many_locks_saturates(void **state)
 }
 
 /*
- * A port may find the running thread through the number of the CPU. If the thread moves to another CPU between
- * these two steps, the result is another thread.
+ * A port may find the running thread through the number of the CPU. If the thread moves to another CPU
+ * between these two steps, the result is another thread.
  */
 static void the_thread_is_only_read_while_it_is_pinned(void **state)
 {

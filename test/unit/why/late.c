@@ -439,8 +439,8 @@ static void advice_asks_for_switched_off_event(void **state)
 }
 
 /*
- * The ring of CPU 1 still contains an early wakeup. The newest wakeups were on CPU 0, whose ring lost them, but
- * the thread's row has counted them. So the early wakeup is not the last one.
+ * The ring of CPU 1 still contains an early wakeup. The newest wakeups were on CPU 0, whose ring lost them,
+ * but the thread's row has counted them. So the early wakeup is not the last one.
  */
 static void wakeup_before_lost_ones_is_not_called_the_last(void **state)
 {

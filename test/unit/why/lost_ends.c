@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests threads that have ended, but whose last events are lost: the ring of one CPU still contains an earlier
- * sleep of the thread, while the ring of the CPU on which the thread ended was overwritten.
+ * Tests threads that have ended, but whose last events are lost: the ring of one CPU still contains an
+ * earlier sleep of the thread, while the ring of the CPU on which the thread ended was overwritten.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -138,7 +138,9 @@ static void thread_that_is_woken_while_it_spins_is_in_a_deadlock(void **state)
 	assert_null(strstr(why_text(), "has been runnable"));
 }
 
-/* CPU 0 spins for ever as a reader. CPU 1, a reader, too, waits for the other readers to become the writer. */
+/*
+ * CPU 0 spins for ever as a reader. CPU 1, a reader, too, waits for the other readers to become the writer.
+ */
 static void reader_that_spins_to_become_writer_is_no_likely_deadlock(void **state)
 {
 	struct ktrx_holder *spinner;

@@ -127,8 +127,8 @@ static void lock_taken_after_first_try_is_no_livelock(void **state)
 }
 
 /*
- * At the end of the trace, each thread is in one of its attempts: it sleeps until it gets the lock of the other
- * thread, or until the timeout of this attempt.
+ * At the end of the trace, each thread is in one of its attempts: it sleeps until it gets the lock of the
+ * other thread, or until the timeout of this attempt.
  */
 static void tries_with_timeouts_are_a_livelock_also_during_an_attempt(void **state)
 {
