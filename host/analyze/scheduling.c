@@ -585,14 +585,6 @@ bool scheduling_folded(const struct scheduling *s, uint32_t id)
 	return id <= KTRX_EVENT_MAX && s->switched->folded[id / 8] >> id % 8 & 1;
 }
 
-bool scheduling_folds(const struct scheduling *s)
-{
-	for (uint32_t n = 0; n < s->events; n++)
-		if (scheduling_folded(s, s->event[n].id))
-			return true;
-	return false;
-}
-
 void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, uint8_t *map)
 {
 	static const enum wellknown_kind kinds[] = { WELLKNOWN_SWITCH, WELLKNOWN_WAKE, WELLKNOWN_WAKE_QUEUE,

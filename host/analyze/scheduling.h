@@ -137,8 +137,6 @@ uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t 
  * the functions above take the event for one that was off.
  */
 bool scheduling_folded(const struct scheduling *scheduling, uint32_t id);
-/* Does the same for all events with a known meaning. */
-bool scheduling_folds(const struct scheduling *scheduling);
 
 /*
  * Returns whether thread 0 stands for several threads, so that an event that it records cannot be paired with

@@ -73,7 +73,10 @@ int spans_track_switches(struct spans *s, const struct ktread *trace)
 void spans_know_gaps(struct spans *s, struct gaps *gaps)
 {
 	s->missing = gaps;
-	s->folding = gaps && scheduling_folds(gaps_scheduling(gaps)) ? gaps_scheduling(gaps) : NULL;
+	s->folding = NULL;
+	for (uint32_t id = 0; gaps && id <= KTRX_EVENT_MAX && !s->folding; id++)
+		if (scheduling_folded(gaps_scheduling(gaps), id))
+			s->folding = gaps_scheduling(gaps);
 }
 
 void spans_hide(struct spans *s, bool hide)

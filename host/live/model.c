@@ -228,9 +228,7 @@ static uint64_t whole(double product)
 	return product >= 0 && product < 9e18 ? (uint64_t)product : 0;
 }
 
-/*
- * Converts seconds to ticks of the guest's clock. Returns 0 if the clock's frequency is unknown or impossible.
- */
+/* Converts seconds to ticks of the guest's clock. Returns 0 if the frequency is unknown or impossible. */
 static uint64_t ticks_of(const struct live_model *model, double seconds)
 {
 	const struct ktread *trace = live_model_trace(model);
