@@ -72,6 +72,31 @@ enum recorded_family recorded_family_of(enum wellknown_kind kind)
 	}
 }
 
+const struct scheduling *recorded_folding(const struct scheduling *scheduling)
+{
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++)
+		if (scheduling_folded(scheduling, id))
+			return scheduling;
+	return NULL;
+}
+
+bool recorded_was_off(const struct scheduling *scheduling, enum wellknown_kind kind, uint64_t from,
+		      uint64_t to)
+{
+	static const uint8_t kinds[] = { WELLKNOWN_SYSCALL_ENTER, WELLKNOWN_SYSCALL_EXIT,
+					 WELLKNOWN_FAULT_ENTER,	  WELLKNOWN_FAULT_EXIT,
+					 WELLKNOWN_IRQ_ENTER,	  WELLKNOWN_IRQ_EXIT,
+					 WELLKNOWN_LOCK_CONTEND,  WELLKNOWN_LOCK_ACQUIRE,
+					 WELLKNOWN_LOCK_RELEASE };
+	const enum recorded_family family = recorded_family_of(kind);
+
+	for (size_t n = 0; n < sizeof(kinds); n++)
+		if (recorded_family_of((enum wellknown_kind)kinds[n]) == family &&
+		    scheduling_off(scheduling, (enum wellknown_kind)kinds[n], from, to))
+			return true;
+	return false;
+}
+
 int recorded_create(struct recorded **recorded, const struct ktread *trace)
 {
 	const struct ktread_type *change = ktread_type_find(trace, "ktrace", "switched");

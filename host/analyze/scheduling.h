@@ -313,6 +313,13 @@ struct recorded {
 /* Returns the family of a kind of event; RECORDED_FAMILIES: none. */
 enum recorded_family recorded_family_of(enum wellknown_kind kind);
 
+/* Returns the argument if repetitions of some event were counted instead of recorded; otherwise NULL. */
+const struct scheduling *recorded_folding(const struct scheduling *scheduling);
+
+/* Returns whether an event of the family of this kind was off or folded between two timestamps. */
+bool recorded_was_off(const struct scheduling *scheduling, enum wellknown_kind kind, uint64_t from,
+		      uint64_t to);
+
 /*
  * Returns 0 or KTREAD_E_MEMORY. The caller frees `*recorded`, which is NULL if the trace does not declare
  * ktrace.switched. All events then count as recorded.

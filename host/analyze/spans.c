@@ -36,9 +36,8 @@ struct spans {
 	struct pool cpus, of_threads;
 	/* whether events are recorded; NULL if the trace does not declare ktrace.switched */
 	struct recorded *recorded;
-	struct gaps *missing; /* gaps that are known in advance; NULL: none */
-	/* when events were folded; NULL: never, or this is not known in advance */
-	const struct scheduling *folding;
+	struct gaps *missing;		  /* gaps that are known in advance; NULL: none */
+	const struct scheduling *folding; /* when events were folded; NULL: never */
 	uint32_t gaps;
 	bool hides;	   /* true if the current event is hidden */
 	bool tells_hidden; /* true if the sink gets hidden spans and ends, too */
@@ -73,10 +72,7 @@ int spans_track_switches(struct spans *s, const struct ktread *trace)
 void spans_know_gaps(struct spans *s, struct gaps *gaps)
 {
 	s->missing = gaps;
-	s->folding = NULL;
-	for (uint32_t id = 0; gaps && id <= KTRX_EVENT_MAX && !s->folding; id++)
-		if (scheduling_folded(gaps_scheduling(gaps), id))
-			s->folding = gaps_scheduling(gaps);
+	s->folding = gaps ? recorded_folding(gaps_scheduling(gaps)) : NULL;
 }
 
 void spans_hide(struct spans *s, bool hide)
@@ -220,39 +216,14 @@ static bool same_key(const struct spans_span *a, const struct spans_span *b)
 	return !a->has_key || !b->has_key || a->key == b->key;
 }
 
-/*
- * Returns whether repetitions of an event that begins or ends such spans were counted instead of recorded at
- * some time between the span's beginning and the timestamp `to`.
- */
-static __attribute__((noinline)) bool was_folded(const struct spans *s, const struct spans_span *span,
-						 uint64_t to)
-{
-	static const uint8_t kinds[] = { WELLKNOWN_SYSCALL_ENTER, WELLKNOWN_SYSCALL_EXIT,
-					 WELLKNOWN_FAULT_ENTER,	  WELLKNOWN_FAULT_EXIT,
-					 WELLKNOWN_IRQ_ENTER,	  WELLKNOWN_IRQ_EXIT,
-					 WELLKNOWN_LOCK_CONTEND,  WELLKNOWN_LOCK_ACQUIRE,
-					 WELLKNOWN_LOCK_RELEASE };
-	const enum recorded_family family = recorded_family_of((enum wellknown_kind)span->kind);
-
-	for (size_t n = 0; n < sizeof(kinds); n++)
-		if (recorded_family_of((enum wellknown_kind)kinds[n]) == family &&
-		    scheduling_off(s->folding, (enum wellknown_kind)kinds[n], span->stamp, to))
-			return true;
-	return false;
-}
-
-/*
- * Returns whether an earlier end of a span that the current event ends may have been in missing slots, or was
- * folded.
- */
+/* Returns whether an earlier end of a span that the current event ends may be missing, or was folded. */
 static inline bool may_have_ended(const struct spans *s, struct spans_owner who,
 				  const struct spans_span *span, const struct ktread_event *event)
 {
-	if (!s->missing)
-		return false;
-	if (__builtin_expect(s->folding != NULL, 0) && was_folded(s, span, event->stamp))
-		return true;
-	return gaps_between(s->missing, spans_place(s, who, span, event), span->stamp, event->stamp);
+	return s->missing &&
+	       (gaps_between(s->missing, spans_place(s, who, span, event), span->stamp, event->stamp) ||
+		(s->folding &&
+		 recorded_was_off(s->folding, (enum wellknown_kind)span->kind, span->stamp, event->stamp)));
 }
 
 static __attribute__((noinline)) int nest_begin(struct spans *s, struct spans_owner who, struct owner *owner,
@@ -306,10 +277,7 @@ static __attribute__((noinline)) int nest_end(struct spans *s, struct spans_owne
 	return 0;
 }
 
-/*
- * Returns the lane minus 1 of the lock with this key, or of a free lane if `key` is NULL. Returns
- * SPANS_LOCKS if there is no such lane.
- */
+/* Returns the lane minus 1 of the lock `key`, or of a free lane if `key` is NULL. SPANS_LOCKS: none. */
 static unsigned find_lock(const struct owner *owner, const struct spans_span *key)
 {
 	unsigned i = 0;

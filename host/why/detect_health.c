@@ -47,9 +47,9 @@ struct health {
 	/* true if it is unknown whether some thread is runnable, sleeps, or has ended */
 	bool unproven;
 	/*
-	 * number of threads that announced a sleep but have no row in the kernel's table. If the table has no
-	 * free row, this shows that the table of an older kernel is full, because such a kernel does not count
-	 * the hook calls that find the table full.
+	 * number of threads that announced a sleep but have no row in the kernel's table. If the table has
+	 * no free row, this shows that the table of an older kernel is full, because such a kernel does not
+	 * count the hook calls that find the table full.
 	 */
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */

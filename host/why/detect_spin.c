@@ -236,8 +236,8 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 }
 
 /*
- * Sets *loop and returns true if all interrupts since the thread's event at `last` found it in one loop. Returns
- * false if this is not known for long enough.
+ * Sets *loop and returns true if all interrupts since the thread's event at `last` found it in one loop.
+ * Returns false if this is not known for long enough.
  */
 static bool find_loop(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		      const struct why_thread *thread, uint64_t last, struct loop *loop)

@@ -213,36 +213,6 @@ static void sleep_older_than_rings_is_partial(void **state)
 	why_says("rings with more slots");
 }
 
-/* A thread went to sleep, and has no row in the kernel's table. */
-static void sleeps_without_row(void)
-{
-	cpu_in(0, KTRX_MODE_IDLE, THE_END);
-	script_type(SWITCH + 1, "sched", "block", "u64 queue,u32 thread,u8 kind");
-	script_event(SWITCH, 2 * MS, 0, IDLE, V(IDLE), V(RESTS), V(0));
-	script_event(SWITCH + 1, 3 * MS, 0, RESTS, V(QUEUE), V(RESTS), V(KTRX_WAIT_EVENT));
-	script_event(SWITCH, 4 * MS, 0, RESTS, V(RESTS), V(IDLE), V(1));
-	script_sort();
-}
-
-static void sleeper_without_row_does_not_fit_into_a_full_table(void **state)
-{
-	(void)state;
-	sleeps_without_row();
-	is_idle(FINDING_LIKELY, true);
-	why_says("raise .holders in ktrace_init(), because the table of threads lacks 1 thread that sleeps");
-}
-
-/* The table has free rows. So the thread has ended, and the events that show this are lost. */
-static void sleeper_without_row_may_have_ended_if_the_table_has_room(void **state)
-{
-	(void)state;
-	sleeps_without_row();
-	script_holder(0);
-	is_idle(FINDING_LIKELY, true);
-	assert_null(strstr(why_text(), "raise .holders"));
-	why_says("1 thread that slept has no entry in the table of threads, and may have ended");
-}
-
 static void rings_shorter_than_window_are_partial(void **state)
 {
 	(void)state;
@@ -591,8 +561,6 @@ int main(void)
 		TEST(overwritten_trace_memory_has_no_verdict),
 		TEST(sleep_without_earlier_wakeups_is_only_likely),
 		TEST(sleep_older_than_rings_is_partial),
-		TEST(sleeper_without_row_does_not_fit_into_a_full_table),
-		TEST(sleeper_without_row_may_have_ended_if_the_table_has_room),
 		TEST(rings_shorter_than_window_are_partial),
 		TEST(uncalled_hooks_are_advised),
 		TEST(disabled_state_is_advised),
