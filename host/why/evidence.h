@@ -310,7 +310,7 @@ struct why_thread {
 	struct why_tries tries[WHY_TRIED];
 	/*
 	 * timestamp of the newest event that the thread itself recorded, except context switches; 0: none.
-	 * The others do not count the scheduler's locks, or all locks, at ends of interrupts: evidence_tails.c
+	 * The others do not count the scheduler's or all locks at ends of interrupts: evidence_tails.c
 	 */
 	uint64_t last_own_event, last_work, last_call;
 };
@@ -500,7 +500,7 @@ struct why_evidence {
 	 */
 	uint64_t refused;
 	bool state_off; /* true if debug.ktr.state is 0, so the hooks recorded no state */
-	/* the kernel called hooks for threads or locks, but has no table of holders; that table has free rows */
+	/* the kernel has hooks for threads or locks, but no table of holders; the table has free rows */
 	bool no_holders, free_rows;
 	bool blocks_recorded; /* true if the kernel's table shows at least one thread that waits */
 	bool exits_recorded;  /* true if the kernel calls ktrace_thread_end() */

@@ -60,7 +60,7 @@ enum why_free {
 	WHY_FREE_UNHELD,   /* the kernel named no holder, and no row of the table contains the lock */
 };
 
-/* Returns whether the lock is free for which the thread has slept for that time in ticks (see free_lock.c). */
+/* Returns whether the lock is free for which the thread has slept for `ticks` (see free_lock.c). */
 enum why_free why_lock_is_free(const struct why_evidence *evidence, const struct why_untimed *untimed,
 			       uint64_t ticks);
 
