@@ -115,7 +115,7 @@ function sorted(lanes) {
 	return lanes.sort((a, b) => a.kind - b.kind || a.number - b.number);
 }
 
-// If all spans in the row of a lock are of one lock, the label of the row is the name of the lock.
+// If all spans in a row of locks are of one lock, the label of the row is the name of the lock.
 function rowLabel(strip, trace) {
 	if (strip.row < 2 || !strip.count)
 		return "";

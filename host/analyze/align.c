@@ -252,7 +252,8 @@ static void use_looks(struct align *align, uint32_t cpu, uint64_t grain)
 }
 
 /*
- * Passes a CPU's offsets to the trace reader. Skips nodes at which the corrected timestamp would be below 0.
+ * Passes a CPU's offsets to the trace reader. Skips the times at which the corrected timestamp would be below
+ * 0.
  */
 static int apply_to(struct align *align, uint32_t cpu, struct ktread_clock_point *point)
 {

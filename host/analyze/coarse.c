@@ -373,8 +373,8 @@ static void add_up(struct coarse *coarse, const double *behind, uint32_t cpu, in
 }
 
 /*
- * Determines the clock of one more CPU, the CPU with the most votes. Returns false if no CPU has enough
- * votes.
+ * Determines the offset of the clock of one more CPU: the CPU for whose offset most pairs of events vote.
+ * Returns false if no CPU has enough votes.
  */
 static bool reach_further(struct coarse *coarse, double *behind)
 {

@@ -46,7 +46,7 @@ struct threads_thread {
 	uint64_t seen;
 	uint64_t since;	 /* time of the last change of the thread's state */
 	uint64_t stamp;	 /* timestamp of the event that showed the last change of state */
-	uint64_t object; /* the object that the thread announced to wait for: the value in the event */
+	uint64_t object; /* the object for which the thread waits, as the event states (sched.block) */
 	uint32_t id;
 	/*
 	 * number of the thread: threads are numbered from 0 without holes, so callers may use the number as

@@ -58,7 +58,7 @@ struct diff_item {
 	uint32_t steps;	    /* number of consecutive steps that differ in this way */
 	uint8_t what;	    /* enum diff_what */
 	bool arguments;	    /* for DIFF_CHANGED: the arguments differ, but not the result */
-	/* a kernel thread that works for other threads records such steps in both traces */
+	/* true if, in both traces, a kernel thread that works for other threads records steps of this kind */
 	bool served;
 	/* for DIFF_WAKEUP: the trace (0 or 1) in which the thread sleeps until the end of the trace */
 	uint8_t asleep;

@@ -344,9 +344,9 @@ static void write_state(struct perfetto *perfetto, uint32_t cpu, uint32_t tid, e
 
 /*
  * No packet states that the state of a thread is unknown. But readers make a state unknown if another thread
- * replaces the thread on its CPU. So the thread runs for 1 ns, on a CPU of which nothing is known at that
- * time, or else on a CPU that the machine does not have. Several threads cannot run there at the same time,
- * so they do so one after another.
+ * replaces the thread on its CPU. So the trace states that the thread runs for 1 ns and is then replaced, on
+ * a CPU of which nothing is known at that time, or else on a CPU that the machine does not have. Several
+ * threads cannot run there at the same time, so they do so one after another.
  */
 static void perfetto_state_unknown(void *context, const struct walk_unknown *unknown)
 {

@@ -33,7 +33,7 @@ struct etm4_tree {
 };
 
 enum etm4_fed {
-	ETM4_FED,     /* bytes were fed, or OpenCSD has to wait until steps are taken from the queue */
+	ETM4_FED,     /* call again: bytes were fed, or OpenCSD waits until steps are taken from the queue */
 	ETM4_FED_ALL, /* the whole piece and its end have been fed */
 	ETM4_FED_BAD, /* OpenCSD could not decode bytes before `at`, and has been reset */
 };

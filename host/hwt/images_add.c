@@ -119,8 +119,8 @@ static int add_kernel(struct hwt_images *images, struct hwt_binary *binary, cons
 }
 
 /*
- * Adds a program at each base that was found. In other address spaces, or at other times, there may be other
- * programs at the same addresses.
+ * Adds a program at each base that was found. Each base belongs to one address space and time, because other
+ * programs may be at the same addresses in other address spaces or at other times.
  */
 static int add_program(struct hwt_images *images, struct hwt_binary *binary, const struct hwt_base *base,
 		       size_t bases)

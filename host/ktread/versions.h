@@ -248,10 +248,11 @@ int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t un
  * invalid, so that produced = overwritten + decoded + invalid.
  *
  * Because of nested interrupts, a later slot may have an earlier timestamp, so items are sorted by timestamp
- * within KTREAD_REORDER records. In a ring that CPUs share, the clocks of the CPUs may differ by more than
- * that, so the records of different CPUs are sorted in the whole ring if it fits into the window. To make
- * sorting possible, the last records are held back when the window is filled again: their slots are copied to
- * the front of the buffer. If records are long, fewer records are held back, so that few slots are copied.
+ * within KTREAD_REORDER records. In a ring that CPUs share, the clocks of the CPUs may differ by more time
+ * than these records span, so the records of different CPUs are sorted in the whole ring if it fits into the
+ * window. To make sorting possible, the last records are held back when the window is filled again: their
+ * slots are copied to the front of the buffer. If records are long, fewer records are held back, so that few
+ * slots are copied.
  */
 
 #define KTREAD_REORDER 64u /* maximum number of records that are held back */

@@ -229,7 +229,7 @@ void x86_classify(struct block *block, const unsigned char *bytes, size_t size)
 
 /*
  * In some kernels, handlers share code. Each vector has a stub, which pushes the number of the vector and
- * jumps to the common code. So the target of this jump identifies the table of handlers.
+ * jumps to the common code. So all stubs that jump to the same target belong to one set of handlers.
  */
 uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size_t size)
 {

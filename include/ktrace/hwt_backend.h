@@ -225,8 +225,9 @@ struct ktrace_hwt_backend_operations {
 	size_t (*describe)(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			   void *to, size_t room);
 	/*
-	 * Returns the time of the unit's packets, and its ticks per second, for CLOCK records. Called with
-	 * interrupts disabled; may be called on any CPU. NULL: packets have no time, or it is unknown.
+	 * Returns the current value of the clock whose timestamps the unit's packets contain, and its ticks
+	 * per second, for CLOCK records. Called with interrupts disabled; may be called on any CPU. NULL:
+	 * packets contain no timestamps, or the clock is unknown.
 	 */
 	int (*clock)(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t *frequency);
 	/* Prints the registers: calls `print` for each. Called on the CPU. NULL: nothing to print. */

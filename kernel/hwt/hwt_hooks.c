@@ -139,7 +139,7 @@ static void say_created(struct ktrace_hwt_context *context, const struct ktrace_
 	ktrace_hwt_append_or_lose(context, &pending);
 }
 
-/* Gives the unit to a thread without a unit in the process. Returns 0 if every thread has a unit. */
+/* Gives the unit to a thread of the process that has none. Returns 0 if every thread has a unit. */
 static int give(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit)
 {
 	unsigned long table = ktrace_hwt_kernel()->table_lock(), saved = ktrace_hwt_lock();

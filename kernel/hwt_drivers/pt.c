@@ -405,7 +405,7 @@ static int pt_disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit
 	return halt(access_of(backend), ktrace_hwt_pt(backend), unit);
 }
 
-/* The hardware's place is unknown: the unit continues at its last known position, with a PSB. */
+/* The write position of the hardware is unknown: the unit continues at the last known one, with a PSB. */
 static void pt_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	(void)backend;

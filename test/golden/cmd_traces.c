@@ -447,7 +447,7 @@ static void make_pairs(const char *directory)
 	writer_close(&writer);
 }
 
-/* A thread makes a call with this result. */
+/* Writes a trace in which a thread makes a system call that returns this result. */
 static void make_result(const char *directory, const char *name, int64_t result)
 {
 	struct bytes dump = { NULL, 0 };

@@ -4,8 +4,8 @@
  * instance as tpidr_el1 plus an offset. The addition to that word is atomic, so it does no harm if the thread
  * migrates between computing the address and the addition.
  *
- * Atomics are written in assembler, because the compiler may turn its builtins into calls of libgcc, and
- * because exclusive accesses may never succeed while the MMU is off.
+ * Atomics are written in assembler, because the compiler may turn its builtins into calls of libgcc. They
+ * also have a path without exclusive accesses, because these may never succeed while the MMU is off.
  */
 #ifndef KTRACE_ARCH_AARCH64_H
 #define KTRACE_ARCH_AARCH64_H

@@ -129,8 +129,8 @@ static void data_is_not_code(void **state)
 	expect_code(0x100008, "start", 8);
 	expect_data(USER, "memory", USER - 0x130000);
 	/*
-	 * This address is in a table between two functions. No function extends to it: the code of "start", which
-	 * has no size, ends where "main" starts. The table may contain code, such as the handlers of exceptions.
+	 * This address is in a table after the functions "start" and "main", and no function extends to it.
+	 * The table may contain code, such as the handlers of exceptions, so it is taken for a function.
 	 */
 	assert_int_equal(symbols_find(symbols, 0x100210, &symbol), 0);
 	assert_string_equal(symbol.function, "table");

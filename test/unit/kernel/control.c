@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that events are enabled and disabled by name and by boot argument. Also tests counts, names of
- * threads, and the record of the end of a kernel.
+ * Tests that events are enabled and disabled by name and by boot argument. Also tests the counts of
+ * events, names of threads, and the record of how a kernel ended.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -136,8 +136,9 @@ struct unstarted {
 	bool sleeps;	       /* the sleep of a thread that last ran on CPU 2 is late */
 	bool late_on_1;	       /* so is a sleep of a thread that last ran on CPU 1 */
 	bool alone;	       /* CPU 1 is the only CPU with ticks */
-	bool own;	       /* CPU 2 takes interrupts with a number of its own, each 10 ms */
-	uint64_t kept_ms;      /* the ring of CPU 2 has been overwritten, and covers this time; 0: all */
+	/* every 10 ms, CPU 2 takes an interrupt with a number that no other CPU uses */
+	bool own;
+	uint64_t kept_ms; /* the ring of CPU 2 has been overwritten, and covers this time; 0: all */
 	bool found;
 };
 
