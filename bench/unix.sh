@@ -52,17 +52,21 @@ programs() {
 
 # Reads a guest's console. At the end of each load, prints two numbers: the load's duration by the guest's
 # clock, in microseconds, and the CPU time of QEMU's threads since QEMU's start, in nanoseconds (0 if QEMU has
-# ended).
+# ended). Starts no process, because the next load may end before a process has read the CPU time.
 load_times() {
 	while IFS= read -r line; do
 		case $line in
 		"time: make:"*)
 			set -- $line
-			cat /proc/"$(cat "$tmp/pid")"/task/*/schedstat 2>/dev/null |
-				awk -v us="$3" '{ ns += $1 } END { print us, ns + 0 }'
+			us=$3 sum=0
+			read -r id <"$tmp/pid"
+			for thread in /proc/"$id"/task/*/schedstat; do
+				read -r ns rest 2>/dev/null <"$thread" && sum=$((sum + ns))
+			done
+			echo "$us $sum"
 			;;
 		esac
-	done
+	done 2>/dev/null
 }
 
 # pairs_of ARCH: boots once and appends a line "pair OFF-MS ALL-MS OFF-CPU-MS ALL-CPU-MS" to $tmp/runs for
@@ -102,8 +106,10 @@ measure() {
 	for _ in $(seq "$boots"); do
 		pairs_of "$1" || return 1
 	done
-	for _ in $(seq 10); do # where no pair counts
-		grep -q '^pair' "$tmp/runs" || pairs_of "$1" || return 1
+	for _ in $(seq 10); do # where no pair counts; a longer load is less often too short
+		grep -q '^pair' "$tmp/runs" && break
+		[ "$files" -ge 150 ] || files=$((2 * files))
+		pairs_of "$1" || return 1
 	done
 	grep -q '^pair' "$tmp/runs" || return 1
 	instructions "$1" off-instructions "$off"
