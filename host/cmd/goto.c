@@ -77,7 +77,7 @@ static const struct option_row rows[] = {
 	  options_set_list, AT(memory), .most = 8 },
 	{ "gdb", 0, NULL, "open gdb on the event's CPU", options_set_flag, AT(gdb) },
 	{ "elf", 0, "KERNEL",
-	  "take names and lines from this ELF file of the kernel (the file that the trace names)",
+	  "take names and lines from this ELF file of the kernel (default: the file that the trace names)",
 	  options_set_text, AT(run.elf) },
 	{ "out", 'o', "FILE", "write the trace of the run up to the event to FILE (" DEFAULT_OUT ")",
 	  options_set_text, AT(run.out) },

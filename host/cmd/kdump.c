@@ -118,7 +118,7 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(where), .once = true },
 	{ "format", 0, "NAME",
 	  "read the file in this format: ktrx, dragonfly, freebsd0, freebsd0-i386 or freebsd1 "
-	  "(detected)",
+	  "(default: detected)",
 	  set_format, AT(reading) },
 	{ "table", 0, "FILE",
 	  "take names and types of system calls from a file, or from a built-in table: linux, "
